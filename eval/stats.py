@@ -1,0 +1,54 @@
+"""Percentiles and bootstrap intervals."""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+
+def percentile(values: Sequence[float], share: float) -> float:
+    """Return the percentile by nearest rank: a value that was really measured."""
+    if not values:
+        raise ValueError("percentile of no values")
+    ordered = sorted(values)
+    return ordered[max(0, math.ceil(share / 100 * len(ordered)) - 1)]
+
+
+def median(values: Sequence[float]) -> float:
+    """Return the middle value, or the mean of the two in the middle."""
+    if not values:
+        raise ValueError("median of no values")
+    ordered = sorted(values)
+    half = len(ordered) // 2
+    return ordered[half] if len(ordered) % 2 else (ordered[half - 1] + ordered[half]) / 2
+
+
+def interval(values: Sequence[float | None], *, samples: int, seed: int = 0) -> tuple[float, float] | None:
+    """Return the 95 % bootstrap interval of the mean, resampling queries.
+
+    None in values are queries that do not count for the metric; they are left out before the draw.
+    """
+    counted = np.array([value for value in values if value is not None], dtype=np.float64)
+    if not len(counted) or samples < 1:
+        return None
+    draws = np.random.default_rng(seed).integers(0, len(counted), size=(samples, len(counted)))
+    low, high = np.percentile(counted[draws].mean(axis=1), [2.5, 97.5])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True, slots=True)
+class Duel:
+    """Two engines compared query by query; the ids of the queries each one wins."""
+
+    wins: tuple[str, ...]
+    losses: tuple[str, ...]
+    ties: int
+
+
+def duel(ours: dict[str, float | None], theirs: dict[str, float | None]) -> Duel:
+    """Compare two engines over the queries that count for both; a higher value wins."""
+    shared = [q for q in ours if ours[q] is not None and theirs.get(q) is not None]
+    wins = tuple(q for q in shared if (ours[q] or 0.0) > (theirs[q] or 0.0))
+    losses = tuple(q for q in shared if (ours[q] or 0.0) < (theirs[q] or 0.0))
+    return Duel(wins, losses, len(shared) - len(wins) - len(losses))
