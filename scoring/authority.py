@@ -1,0 +1,27 @@
+"""A, authority: what kind of source speaks."""
+
+AUTHORITY = {
+    "curated": 1.00,  # a recorded decision, or a memory that a person approved
+    "project": 0.90,  # a file of the project as it is now
+    "memory": 0.75,  # a consolidated statement, verified, not approved by a person
+    "prompt": 0.60,  # a person's own message
+    "final": 0.50,  # the answer that closes an exchange
+    "narration": 0.40,  # what the agent said on its way
+    "summary": 0.35,  # written by a model about the transcript
+    "tool": 0.35,  # what a tool was given or printed
+    "worker": 0.30,  # a sub-agent's text
+    "reasoning": 0.25,  # exposed thinking
+}
+
+
+def authority(source: str) -> float:
+    """Return the standing of a source class.
+
+    Formula: the table above
+    Range:   [0, 1]; higher is better; an approved memory stands above any fragment of a transcript.
+    Source:  LCA 5.2.4.
+    """
+    try:
+        return AUTHORITY[source]
+    except KeyError:
+        raise ValueError(f"{source!r} is no source class; known: {', '.join(sorted(AUTHORITY))}") from None
