@@ -1,0 +1,85 @@
+"""The click group behind `recall`; each command is a module of this package, imported when it is needed."""
+
+import importlib
+import os
+import sys
+
+import click
+
+from recall.version import VERSION
+from transcript.errors import RecallError
+
+# Name -> module of recall.cli whose attribute `command` is the click command. The order is that of --help.
+COMMANDS = {
+    "init": "init",
+    "adopt": "adopt",
+    "enable-hooks": "enable_hooks",
+    "sync": "sync",
+    "index": "index",
+    "query": "query",
+    "show": "show",
+    "last": "last",
+    "explain": "explain",
+    "replay-turn": "replay_turn",
+    "context": "context",
+    "verify": "verify",
+    "health": "health",
+    "eval": "evaluate",
+    "demo": "demo",
+    "exclude": "exclude",
+    "config": "config",
+    "model": "model",
+    "uninstall": "uninstall",
+    "serve": "serve",
+    "hook": "hook",
+}
+
+
+class LazyGroup(click.Group):
+    """A group that imports a command's module when the command is asked for."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"recall.cli.{COMMANDS[cmd_name]}")
+        command: click.Command = module.command
+        return command
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
+@click.version_option(VERSION, prog_name="recall", message="%(prog)s %(version)s")
+def cli() -> None:
+    """Give a coding agent its past back.
+
+    Keeps a verbatim record of what happened in a coding agent's sessions, indexes it, and before each turn
+    puts the few right pieces in front of the model, each with a pointer to where it was said.
+
+    \b
+        recall demo
+    """
+
+
+def run(args: list[str]) -> int:
+    """Run one command line and return the exit code; an expected failure becomes one line on stderr."""
+    try:
+        result = cli.main(args=args or ["--help"], prog_name="recall", standalone_mode=False)
+        sys.stdout.flush()
+        return result if isinstance(result, int) else 0
+    except click.UsageError as error:
+        error.show()
+        return 64 if error.ctx is not None and error.ctx.info_name == "health" else 2
+    except click.ClickException as error:
+        error.show()
+        return error.exit_code
+    except RecallError as error:
+        click.echo(f"recall: {error}", err=True)
+        return 1
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted; nothing is lost", err=True)
+        return 130
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return 1
