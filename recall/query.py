@@ -1,0 +1,26 @@
+"""What is asked of the past: one turn's cues, or one deliberate search."""
+
+from dataclasses import dataclass
+from datetime import datetime
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """The cues of one turn. Only `prompt` is needed; what a harness does not say stays empty."""
+
+    prompt: str
+    session: str = ""  # the running session: nothing still in its context is recalled
+    harness: str = "claude-code"
+    cwd: str = ""
+    role: str | None = None
+    channel: str | None = None
+    audience: str | None = None  # "private" where only the owner reads along; anything else hides private items
+    command: str | None = None
+    mode: str = "turn"  # "turn": a hook before the model; "tool": a person or agent looks on purpose
+    root: str | None = None  # only records of this project root
+    as_of: datetime | None = None  # only what was recorded before; off in a turn
+    history: bool = False  # a question about what was: superseded items may answer it
+
+    def __post_init__(self) -> None:
+        if self.mode not in ("turn", "tool", "demo"):
+            raise ValueError(f"mode is {self.mode!r}, must be turn, tool or demo")

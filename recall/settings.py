@@ -1,0 +1,85 @@
+"""Settings of the recall engine: frozen, with defaults, and one hash over all of them."""
+
+import hashlib
+import json
+from dataclasses import asdict, dataclass, field
+
+from scoring.weights import Scales, Weights
+
+
+@dataclass(frozen=True, slots=True)
+class RetrievalSettings:
+    """Which passages become candidates, and how their relevance is put together (fixed scales only)."""
+
+    k: int = 50  # candidates that are scored
+    arm: int = 100  # best passages taken from words and from vectors
+    lexical_limit: int = 400  # passages the word search may return; the rest serves to score exchanges
+    words_half_at: float = 20.0  # bm25 / (bm25 + this)
+    dense_weight: float = 0.6  # times the cosine
+    prompt_weight: float = 1.0  # class weights: what a person said
+    final_weight: float = 1.0  # the answer that closes an exchange
+    narration_weight: float = 0.7  # what the agent said on its way
+    memory_weight: float = 1.0
+    summary_weight: float = 0.5
+    tool_weight: float = 0.5
+    worker_weight: float = 0.5
+    reasoning_weight: float = 0.5
+    announcement: float = 0.7  # short text that announces the next step, by its form
+    question: float = 0.85  # a person's question is not its answer
+    link: float = 0.3  # share of the prompt's relevance that its final answer inherits
+    session: float = 0.1  # weight of how much of the prompt's words the whole session covers
+
+
+@dataclass(frozen=True, slots=True)
+class SelectionSettings:
+    """How the ranked list is thinned out."""
+
+    near_copy: float = 0.85  # token Jaccard from which two texts are one item with all pointers
+    diversity: float = 0.0  # MMR: score minus this times the likeness to what is already chosen; 0 switches it off
+    memory_items: int = 4  # shares, not walls: what one kind leaves the other may take
+    transcript_items: int = 2
+
+
+@dataclass(frozen=True, slots=True)
+class GateSettings:
+    """When a turn stays silent. Each part can be switched off; the defaults are calibrated on real prompts."""
+
+    item: bool = True  # an item needs cosine >= similarity_floor or a rare word of the prompt
+    similarity_floor: float = 0.50
+    rare: bool = True  # a lexical hit passes on a rare word or an identifier
+    rare_share: float = 0.02  # a word is rare when at most this share of max(N, 2000) passages hold it
+    evidence: bool = True  # the best relevance, times n / (n + 1) for n content words, must reach a threshold
+    threshold: float = 0.50
+    threshold_words: float = 0.35  # the same where no vectors were at hand
+    margin: bool = True  # an item far below the best one is left out
+    margin_share: float = 0.35  # relevance of an item at least this share of the best
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetSettings:
+    """Most that one injection may take; the harness's own cap (caps.py) binds besides. The smallest wins."""
+
+    items: int = 6
+    item_chars: int = 800
+    chars: int = 4800
+    tokens: int = 1200
+    bytes: int = 9000
+    head_chars: int = 160  # how much of the exchange's prompt is shown above a passage
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Everything that decides what a query returns."""
+
+    retrieval: RetrievalSettings = field(default_factory=RetrievalSettings)
+    selection: SelectionSettings = field(default_factory=SelectionSettings)
+    gate: GateSettings = field(default_factory=GateSettings)
+    budget: BudgetSettings = field(default_factory=BudgetSettings)
+    weights: Weights = field(default_factory=Weights)
+    scales: Scales = field(default_factory=Scales)
+
+
+def settings_hash(settings: Settings) -> str:
+    """Twelve hex digits that change with any setting."""
+    text = json.dumps(asdict(settings), sort_keys=True, separators=(",", ":"), default=list)
+    return hashlib.sha256(text.encode()).hexdigest()[:12]

@@ -1,0 +1,118 @@
+"""What a recall is made of: candidates, their verdicts, and the block that comes out."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from typing import Protocol
+
+from scoring.score import Features, Score
+from scoring.weights import Scales, Weights
+
+Vectors = Callable[[str, "set[int] | None"], "list[tuple[int, float]] | None"]
+"""(prompt, allowed chunk ids) -> (chunk id, cosine), best first; None where no vectors can be had now."""
+
+CountTokens = Callable[[str], int]
+
+
+class Scorer(Protocol):
+    """`score_all` or its NumPy twin `score_pool`."""
+
+    def __call__(
+        self, features: Sequence[Features], weights: Weights, scales: Scales | None = None, /
+    ) -> list[Score]: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Pointer:
+    """Where words stand in the record: an event and the span of its text."""
+
+    event: str
+    start: int
+    end: int
+    session: str
+    said: int  # seconds since 1970
+    source: str  # key of scoring.authority.AUTHORITY
+    exchange: int = 0
+    flags: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What governed memory says of an item; a piece of transcript has none of it."""
+
+    private: bool = False
+    superseded: bool = False
+    valid_from: int | None = None
+    valid_to: int | None = None
+    raw_experience: float = 0.0
+    risks: tuple[str, ...] = ()
+    matches: tuple[tuple[str, bool], ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One passage that may answer, with the evidence for it."""
+
+    chunk: int
+    text: str
+    pointers: tuple[Pointer, ...]  # the first one is shown
+    head: str = ""  # head of the exchange's prompt; empty where the passage is that prompt
+    bm25: float = 0.0
+    cosine: float | None = None
+    matched: frozenset[str] = frozenset()  # words of the prompt that the passage holds
+    evidence: float = 0.0  # b: words and cosine on fixed scales, before class and context
+    relevance: float = 0.0  # x: what S is computed from
+    demoted: tuple[str, ...] = ()  # why x is below b
+    standing: Standing = Standing()
+
+    @property
+    def pointer(self) -> Pointer:
+        """The pointer that is shown."""
+        return self.pointers[0]
+
+    @property
+    def source(self) -> str:
+        """The source class, a key of `scoring.authority.AUTHORITY`."""
+        return self.pointers[0].source
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """A candidate with its score and what became of it: "shown", or a reason code of `recall.selection.REASONS`."""
+
+    candidate: Candidate
+    score: Score
+    verdict: str
+
+    @property
+    def shown(self) -> bool:
+        """Whether a turn shows it."""
+        return self.verdict == "shown"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One recall: the block ("" for nothing), every item considered, and why."""
+
+    block: str
+    ranked: tuple[Ranked, ...]  # best first; what is shown has the verdict "shown"
+    empty_reason: str = ""  # why the block is empty
+    words_only: str = ""  # why no vectors were used; empty when they were
+    terms: tuple[str, ...] = ()  # content words of the prompt
+    tokens: int = 0
+    candidates: int = 0
+    stages: dict[str, float] = field(default_factory=dict, compare=False)  # milliseconds
+
+    @property
+    def items(self) -> tuple[Ranked, ...]:
+        """What the block shows, in its order."""
+        return tuple(r for r in self.ranked if r.shown)
+
+    @property
+    def left_out(self) -> tuple[Ranked, ...]:
+        """What it does not show."""
+        return tuple(r for r in self.ranked if not r.shown)
+
+    @property
+    def block_hash(self) -> str:
+        """The eight hex digits of the frame, or ""."""
+        return self.block[8:16] if self.block else ""
