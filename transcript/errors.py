@@ -1,0 +1,83 @@
+"""What can go wrong and what the user can do about it.
+
+RecallError
+├── ConfigError          a setting is unknown, out of range or unreadable
+├── WorkspaceError       no workspace for this folder, or a place that cannot hold one
+├── RecordError          the record cannot be read or written as it stands
+│   └── RecordNewer      written by a newer version
+├── PointerError         a source pointer names nothing, or more than one thing
+├── LockBusy             another process holds the lock
+├── CaptureError         a source of transcripts cannot be taken in
+├── HookInstallError     a harness's settings cannot be changed
+├── StoreError           the index
+│   ├── IndexMissing     nothing indexed yet
+│   ├── IndexNewer       written by a newer version
+│   └── IndexUnreadable  damaged, or no permission
+└── EmbedderUnavailable  the model is missing, altered or cannot be loaded
+
+A message says what, with which value, and what to do next, in one line.
+"""
+
+MAX_MESSAGE = 200
+
+
+class RecallError(Exception):
+    """Base of every failure a user can act on; the command line prints it as one line."""
+
+
+class ConfigError(RecallError):
+    """A setting is unknown, out of range or unreadable."""
+
+
+class WorkspaceError(RecallError):
+    """No workspace for this folder, or a place that cannot hold one."""
+
+
+class RecordError(RecallError):
+    """The record cannot be read or written as it stands."""
+
+
+class RecordNewer(RecordError):
+    """The record was written by a newer version."""
+
+
+class PointerError(RecallError):
+    """A source pointer names nothing, or more than one thing."""
+
+
+class LockBusy(RecallError):
+    """Another process holds the lock."""
+
+
+class CaptureError(RecallError):
+    """A source of transcripts cannot be taken in."""
+
+
+class HookInstallError(RecallError):
+    """A harness's settings cannot be changed."""
+
+
+class StoreError(RecallError):
+    """The index cannot be used."""
+
+
+class IndexMissing(StoreError):
+    """Nothing is indexed yet."""
+
+
+class IndexNewer(StoreError):
+    """The index was written by a newer version."""
+
+
+class IndexUnreadable(StoreError):
+    """The index is damaged or may not be read."""
+
+
+class EmbedderUnavailable(RecallError):
+    """The embedding model is missing, altered or cannot be loaded."""
+
+
+def clip(message: str, limit: int = MAX_MESSAGE) -> str:
+    """Return message in at most limit characters, on one line."""
+    line = " ".join(message.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"
