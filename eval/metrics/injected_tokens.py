@@ -7,7 +7,7 @@ queries by the number of queries with a hit.
 from collections.abc import Sequence
 
 from eval.outcome import Outcome
-from eval.stats import percentile
+from health.stats import percentile
 
 
 def tokens_mean(outcomes: Sequence[Outcome]) -> float | None:

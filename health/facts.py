@@ -1,0 +1,165 @@
+"""What the signals look at: plain numbers and names, read once by gather.py and changed by nobody.
+
+A None means "not known", never "zero": a signal over it says so.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+NOTHING: Mapping[str, int] = MappingProxyType({})
+
+
+@dataclass(frozen=True, slots=True)
+class RecordFacts:
+    """The record: how much, how whole."""
+
+    events: int = 0
+    by_type: Mapping[str, int] = NOTHING
+    sessions: int = 0
+    last_event_seq: int = 0
+    last_activity: float | None = None
+    log_bytes: int = 0
+    native_bytes: int = 0
+    blob_bytes: int = 0
+    quarantine_bytes: int = 0
+    chain_checked_to: int | None = None
+    chain_problems: tuple[str, ...] = ()
+    head_ok: bool | None = None
+    spooled: int = 0
+    spool_oldest: float | None = None
+    reasoning_withheld: int = 0
+    open_to_others: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class IndexFacts:
+    """The index: rows, copies, vectors, how far it has read."""
+
+    present: bool = False
+    error: str = ""
+    schema: int = 0
+    generation: int = 0
+    building_generation: int | None = None
+    model: str = ""
+    wanted_model: str = ""
+    models: Mapping[str, int] = NOTHING
+    config_hash: str = ""
+    wanted_config_hash: str = ""
+    rows: int = 0
+    distinct: int = 0
+    most_repeated: int = 0
+    file_bytes: int = 0
+    bytes: int = 0
+    bytes_needed: int = 0
+    duplicates_by_class: Mapping[str, int] = NOTHING
+    near_copies: int | None = None
+    chunks_by_class: Mapping[str, int] = NOTHING
+    pointers: int = 0
+    vectors: int = 0
+    wanted_vectors: int = 0
+    pending: int = 0
+    failed: int = 0
+    set_aside: int = 0
+    truncated: int = 0
+    zero: int = 0
+    stale: int = 0
+    failures: tuple[str, ...] = ()
+    orphan_vectors: int = 0
+    orphan_pointers: int = 0
+    words_missing: int = 0
+    words_extra: int = 0
+    watermark: int = 0
+    unindexed: int = 0
+    unindexed_oldest: float | None = None
+    last_run: float | None = None
+    implausible_times: int = 0
+    secrets_masked: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureFacts:
+    """Capture: what the harness's own logs hold that the record does not."""
+
+    ran: bool = False
+    last_sync: float | None = None
+    sources: int = 0
+    missing: tuple[str, ...] = ()
+    behind: int = 0
+    behind_bytes: int = 0
+    behind_oldest: float | None = None
+    uncaptured: int = 0
+    near_retention: tuple[str, ...] = ()
+    retention_days: int = 30
+    unknown_types: Mapping[str, int] = NOTHING
+    skipped: Mapping[str, int] = NOTHING
+    damaged: int = 0
+    damaged_where: tuple[str, ...] = ()
+    incomplete_tails: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class HookFacts:
+    """One harness's hook: is it there, is it ours, does it fire."""
+
+    harness: str
+    installed: bool = False
+    drift: str = ""
+    launcher_ok: bool | None = None
+    installed_at: float | None = None
+    last_fired: float | None = None
+    native_last_write: float | None = None
+    failures: Mapping[str, int] = NOTHING
+
+
+@dataclass(frozen=True, slots=True)
+class BackendFacts:
+    """What this machine can do: SQLite, its extension, words, the model."""
+
+    vectors: str = "off"
+    vectors_reason: str = ""
+    sqlite: str = ""
+    extension: str = ""
+    fts5: bool | None = None
+    python: str = ""
+    hook_python: str = ""
+    hook_sqlite: str = ""
+    hook_fts5: bool | None = None
+    embedder: str = "unknown"
+    embedder_model: str = ""
+    embedder_reason: str = ""
+    service: str = "not running"
+
+
+@dataclass(frozen=True, slots=True)
+class TurnFacts:
+    """The last turns, from the ledger."""
+
+    wanted: int = 50
+    modes: Mapping[str, int] = NOTHING
+    latencies_ms: tuple[float, ...] = ()
+    tokens: tuple[int, ...] = ()
+    items: tuple[int, ...] = ()
+    empty: int = 0
+    empty_reasons: Mapping[str, int] = NOTHING
+    deadline_misses: Mapping[str, int] = NOTHING
+    bad_query_vectors: int = 0
+
+    @property
+    def seen(self) -> int:
+        """How many turns the ledger holds, at most the number asked for."""
+        return sum(self.modes.values())
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """Everything one report is made of."""
+
+    workspace: str
+    now: float
+    record: RecordFacts = field(default_factory=RecordFacts)
+    index: IndexFacts = field(default_factory=IndexFacts)
+    capture: CaptureFacts = field(default_factory=CaptureFacts)
+    hooks: tuple[HookFacts, ...] = ()
+    backend: BackendFacts = field(default_factory=BackendFacts)
+    turns: TurnFacts = field(default_factory=TurnFacts)

@@ -1,0 +1,113 @@
+"""Capture: what the harness's logs hold that the record does not, and what could not be read."""
+
+from health.facts import CaptureFacts, Facts
+from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, size, span
+
+SHOWN = 20
+
+
+def capture_lag(facts: Facts, *, warn_seconds: float = 3600, fail_seconds: float = 86400) -> Signal:
+    """Return how long the oldest bytes of the harness's logs wait to be taken in."""
+    capture = facts.capture
+    age = None if capture.behind_oldest is None else max(0.0, facts.now - capture.behind_oldest)
+    level = Level.OK
+    if capture.behind:
+        waited = warn_seconds + 1 if age is None else age
+        level = Level.FAIL if waited > fail_seconds else Level.WARN if waited > warn_seconds else Level.OK
+    text = "nothing waits"
+    if capture.behind:
+        since = "" if age is None else f", for {span(age)}"
+        text = f"{capture.behind:,} files wait ({size(capture.behind_bytes)}){since}"
+    return Signal(
+        id="capture_lag",
+        value={"files": capture.behind, "bytes": capture.behind_bytes, "age_seconds": age and round(age)},
+        unit="seconds",
+        level=level,
+        text=text,
+        meaning="Transcripts of this workspace that have grown since they were read.",
+        action="run 'recall sync'; hooks do it after every turn" if level else "",
+    )
+
+
+def sources_missing(capture: CaptureFacts) -> Signal:
+    """Return transcripts that were read once and are gone."""
+    return count(
+        "sources_missing",
+        len(capture.missing),
+        f"of {capture.sources:,} transcripts are gone",
+        limits=NO_LIMIT,
+        meaning="The harness deletes its own; what was read of them is safe in the record.",
+        action="",
+        details=capture.missing[:SHOWN],
+    )
+
+
+def near_retention(capture: CaptureFacts) -> Signal:
+    """Return transcripts not taken in that the harness will soon delete."""
+    return count(
+        "near_retention",
+        len(capture.near_retention),
+        f"transcripts not taken in are near the harness's {capture.retention_days}-day limit",
+        limits=NONE_ALLOWED_FAIL,
+        meaning="The harness deletes transcripts of that age; these are in no record yet.",
+        action="run 'recall sync' now",
+        details=capture.near_retention[:SHOWN],
+    )
+
+
+def unknown_types(capture: CaptureFacts) -> Signal:
+    """Return record types that this version does not know, by name."""
+    names = sorted(capture.unknown_types.items(), key=lambda item: (-item[1], item[0]))
+    return count(
+        "unknown_types",
+        sum(capture.unknown_types.values()),
+        f"records of {len(names):,} unknown types",
+        limits=NONE_ALLOWED_WARN,
+        meaning="They are kept raw and not indexed; a newer version may read them.",
+        action="look for an update of recall",
+        details=tuple(f"{name}: {n:,}" for name, n in names[:SHOWN]),
+    )
+
+
+def damaged_lines(capture: CaptureFacts) -> Signal:
+    """Return lines that could not be read, with file and offset; never their content."""
+    return count(
+        "damaged_lines",
+        capture.damaged,
+        "damaged lines",
+        limits=NONE_ALLOWED_WARN,
+        meaning="Lines of the harness's logs that are no records; everything around them was taken in.",
+        action="look at the places named; nothing of this product wrote them",
+        details=tuple(clip(where) for where in capture.damaged_where[:SHOWN]),
+    )
+
+
+def incomplete_tails(capture: CaptureFacts) -> Signal:
+    """Return files whose last line is not finished yet."""
+    return count(
+        "incomplete_tails",
+        len(capture.incomplete_tails),
+        "files end in an unfinished line",
+        limits=NO_LIMIT,
+        meaning="A harness is writing, or was stopped while it wrote; the line is read when it is whole.",
+        action="",
+        details=capture.incomplete_tails[:SHOWN],
+    )
+
+
+def skipped(capture: CaptureFacts) -> Signal:
+    """Return what was not taken in on purpose, by reason."""
+    parts = ", ".join(f"{reason} {n:,}" for reason, n in sorted(capture.skipped.items()) if n)
+    return Signal(
+        id="skipped",
+        value=dict(capture.skipped),
+        unit="count",
+        level=Level.OK,
+        text=parts or "nothing",
+        meaning="Records and files left out on purpose, by reason.",
+    )
+
+
+def clip(text: str, limit: int = 200) -> str:
+    """Return text no longer than limit: error output never repeats a whole damaged line."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"

@@ -1,0 +1,90 @@
+"""Copies in the index: one text stored once is the rule, and near copies are counted, never removed."""
+
+from health.facts import IndexFacts
+from health.signal import NO_LIMIT, Limits, Signal, count, size
+
+RATIO = Limits(warn=0.001, fail=0.01)
+
+
+def duplicate_ratio(index: IndexFacts) -> Signal:
+    """Return duplicate rows / rows; 0 for an empty index."""
+    copies = index.rows - index.distinct
+    ratio = copies / index.rows if index.rows else 0.0
+    level = RATIO.level(ratio)
+    return Signal(
+        id="duplicate_ratio",
+        value=round(ratio, 6),
+        unit="ratio",
+        level=level,
+        text=f"{ratio:.1%} of {index.rows:,} rows ({index.distinct:,} distinct, {copies:,} copies)",
+        meaning="Rows of the index that repeat another row of the same class, role and text.",
+        action="run 'recall index compact'; if copies return, something else writes this index" if level else "",
+        limits=RATIO,
+    )
+
+
+def duplicate_rows(index: IndexFacts) -> Signal:
+    """Return rows - distinct rows, with the classes they stand in."""
+    return count(
+        "duplicate_rows",
+        index.rows - index.distinct,
+        "duplicate rows",
+        limits=Limits(warn=0.001 * index.rows, fail=0.01 * index.rows),
+        meaning="The numerator of the duplicate ratio, by source class.",
+        action="run 'recall index compact'",
+        details=tuple(f"{name}: {n:,}" for name, n in sorted(index.duplicates_by_class.items()) if n),
+    )
+
+
+def distinct_texts(index: IndexFacts) -> Signal:
+    """Return how many distinct rows there are."""
+    return count(
+        "distinct_texts",
+        index.distinct,
+        "distinct texts",
+        limits=NO_LIMIT,
+        meaning="Rows that would be left if every text stood once.",
+        action="",
+    )
+
+
+def most_repeated(index: IndexFacts) -> Signal:
+    """Return how often the most repeated text is stored."""
+    return count(
+        "most_repeated_text",
+        index.most_repeated,
+        "rows hold the most repeated text",
+        limits=Limits(warn=1),
+        meaning="One is right: a second sighting of a text adds a pointer, not a row.",
+        action="run 'recall index compact'",
+    )
+
+
+def duplicate_bytes(index: IndexFacts) -> Signal:
+    """Return bytes stored over bytes needed."""
+    ratio = index.bytes / index.bytes_needed if index.bytes_needed else 1.0
+    limits = Limits(warn=1.001, fail=1.01)
+    level = limits.level(ratio)
+    return Signal(
+        id="duplicate_bytes",
+        value={"bytes": index.bytes, "needed": index.bytes_needed},
+        unit="bytes",
+        level=level,
+        text=f"{size(index.bytes)} of texts and vectors stored, {size(index.bytes_needed)} needed",
+        meaning="What the copies cost.",
+        action="run 'recall index compact'" if level else "",
+        limits=limits,
+    )
+
+
+def near_copies(index: IndexFacts) -> Signal:
+    """Return how many pairs differ in case, quotes or spaces only; not known unless counted."""
+    n = index.near_copies
+    return Signal(
+        id="near_copies",
+        value=n,
+        unit="count",
+        level=NO_LIMIT.level(0),
+        text="not counted" if n is None else f"{n:,} rows equal another but for case, quotes or spaces",
+        meaning="They are kept on purpose: names that differ in case are two facts. A turn shows one of them.",
+    )

@@ -1,0 +1,71 @@
+"""Hooks: installed as we wrote them, firing, and failing how often."""
+
+from health.facts import HookFacts
+from health.signal import NONE_ALLOWED_WARN, Level, Signal, span
+
+
+def installed(hook: HookFacts) -> Signal:
+    """Return whether the harness calls us, and calls us as we asked."""
+    if not hook.installed:
+        level, text = Level.WARN, "not installed"
+        action = f"run 'recall enable-hooks {hook.harness}'"
+    elif hook.launcher_ok is False:
+        level, text = Level.FAIL, "installed, but the launcher is missing or its interpreter is gone"
+        action = f"run 'recall enable-hooks {hook.harness}'"
+    elif hook.drift:
+        level, text = Level.WARN, f"installed, but changed: {hook.drift}"
+        action = f"run 'recall enable-hooks {hook.harness} --dry-run' to see the difference"
+    else:
+        level, text, action = Level.OK, "installed", ""
+    return Signal(
+        id=f"hook_installed.{hook.harness}",
+        value=hook.installed,
+        unit="flag",
+        level=level,
+        text=f"{hook.harness}: {text}",
+        meaning="The harness must call the launcher at each of its events.",
+        action=action,
+    )
+
+
+def heartbeat(hook: HookFacts, now: float, *, warn_seconds: float = 1800, fail_seconds: float = 7200) -> Signal:
+    """Return when the hook fired last; silence while the harness's own log grows fails.
+
+    The measure is the log's last growth after the last firing, so a harness nobody uses is well.
+    """
+    since = hook.last_fired if hook.last_fired is not None else hook.installed_at
+    silent = 0.0
+    if hook.native_last_write is not None and since is not None:
+        silent = max(0.0, hook.native_last_write - since)
+    level = Level.OK
+    if hook.installed:
+        level = Level.FAIL if silent > fail_seconds else Level.WARN if silent > warn_seconds else Level.OK
+    text = "has never fired" if hook.last_fired is None else f"fired {span(max(0.0, now - hook.last_fired))} ago"
+    if level:
+        text += f"; the harness wrote for {span(silent)} after that"
+    return Signal(
+        id=f"hook_last_fired.{hook.harness}",
+        value=hook.last_fired,
+        unit="time",
+        level=level,
+        text=f"{hook.harness}: {text}",
+        meaning="A hook that is silent while the harness works gives nothing and captures nothing.",
+        action=f"start {hook.harness} anew; then run 'recall enable-hooks {hook.harness}'" if level else "",
+    )
+
+
+def failures(hook: HookFacts) -> Signal:
+    """Return payloads the hook could not serve, by reason."""
+    total = sum(hook.failures.values())
+    level = NONE_ALLOWED_WARN.level(total)
+    return Signal(
+        id=f"hook_failures.{hook.harness}",
+        value=dict(hook.failures),
+        unit="count",
+        level=level,
+        text=f"{hook.harness}: {total:,} calls answered with silence because of an error",
+        meaning="The hook never fails its host; it answers nothing and counts.",
+        action="look at the reasons; report those that return" if level else "",
+        limits=NONE_ALLOWED_WARN,
+        details=tuple(f"{reason}: {n:,}" for reason, n in sorted(hook.failures.items())),
+    )

@@ -1,0 +1,128 @@
+"""The index as a view of the record: how far it has read, and whether its parts agree."""
+
+from health.facts import Facts, IndexFacts
+from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
+
+REBUILD = "run 'recall index rebuild'"
+
+
+def presence(facts: Facts) -> Signal:
+    """Return whether there is an index that can be read; a record without one fails."""
+    index = facts.index
+    if index.error:
+        return Signal(
+            "index", False, "flag", Level.FAIL, index.error, "Recall works from the index.", "see the message"
+        )
+    if not index.present:
+        return Signal(
+            id="index",
+            value=False,
+            unit="flag",
+            level=Level.FAIL,
+            text="no index",
+            meaning="Recall works from the index.",
+            action="run 'recall index'",
+        )
+    return Signal(
+        id="index",
+        value=True,
+        unit="flag",
+        level=Level.OK,
+        text=f"generation {index.generation}, schema {index.schema}"
+        + (f"; generation {index.building_generation} is being built" if index.building_generation else ""),
+        meaning="Recall works from the index.",
+    )
+
+
+def chunks_by_class(index: IndexFacts) -> Signal:
+    """Return how many chunks each source class has."""
+    parts = ", ".join(f"{name} {n:,}" for name, n in sorted(index.chunks_by_class.items()) if n)
+    return Signal(
+        id="chunks_by_class",
+        value=dict(index.chunks_by_class),
+        unit="count",
+        level=Level.OK,
+        text=parts or "none",
+        meaning="What can be found, by where it comes from.",
+    )
+
+
+def orphan_vectors(index: IndexFacts) -> Signal:
+    """Return vectors whose chunk is gone."""
+    return count(
+        "orphan_vectors",
+        index.orphan_vectors,
+        "vectors without a chunk",
+        limits=NONE_ALLOWED_FAIL,
+        meaning="They would take places in the nearest results and show nothing.",
+        action="run 'recall index compact'",
+    )
+
+
+def orphan_pointers(index: IndexFacts) -> Signal:
+    """Return pointers whose chunk is gone, and chunks no pointer leads to."""
+    return count(
+        "orphan_pointers",
+        index.orphan_pointers,
+        "pointers without a chunk, or chunks without a pointer",
+        limits=NONE_ALLOWED_FAIL,
+        meaning="A result must say where it was said.",
+        action=REBUILD,
+    )
+
+
+def word_index(index: IndexFacts) -> Signal:
+    """Return rows on which the word index and the store disagree."""
+    return count(
+        "word_index",
+        index.words_missing + index.words_extra,
+        f"rows differ between words and store ({index.words_missing:,} missing, {index.words_extra:,} extra)",
+        limits=NONE_ALLOWED_FAIL,
+        meaning="Every chunk is found by its words, and nothing else is.",
+        action=REBUILD,
+    )
+
+
+def unindexed(facts: Facts, *, warn_seconds: float = 3600, fail_seconds: float = 86400) -> Signal:
+    """Return how many events the index has not read, and since when."""
+    index = facts.index
+    age = None if index.unindexed_oldest is None else max(0.0, facts.now - index.unindexed_oldest)
+    level = Level.OK
+    if index.unindexed and age is not None:
+        level = Level.FAIL if age > fail_seconds else Level.WARN if age > warn_seconds else Level.OK
+    elif index.unindexed:
+        level = Level.WARN
+    since = f", the first {span(age)} old" if index.unindexed and age is not None else ""
+    return Signal(
+        id="unindexed",
+        value={"events": index.unindexed, "age_seconds": None if age is None else round(age)},
+        unit="count",
+        level=level,
+        text=f"{index.unindexed:,} events not indexed{since}",
+        meaning="They are in the record and cannot be recalled yet.",
+        action="run 'recall index'" if level else "",
+    )
+
+
+def implausible_times(index: IndexFacts) -> Signal:
+    """Return rows dated in the future or before harnesses existed."""
+    return count(
+        "implausible_times",
+        index.implausible_times,
+        "rows with an implausible time",
+        limits=NONE_ALLOWED_WARN,
+        meaning="They are kept, marked, and count as new as now at most.",
+        action="look at the clock of the machine that wrote them",
+    )
+
+
+def secrets_masked(index: IndexFacts) -> Signal:
+    """Return how many secrets the index masks."""
+    return count(
+        "secrets_masked",
+        index.secrets_masked,
+        "secrets masked in the index",
+        limits=NO_LIMIT,
+        meaning="The record keeps the words as they were; the index and every block show a mark instead.",
+        action="",
+    )

@@ -1,0 +1,110 @@
+"""The record: is there anything, is it whole, is it private."""
+
+from health.facts import Facts, RecordFacts
+from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
+
+
+def stored(record: RecordFacts) -> Signal:
+    """Return how many events there are; none is a failure, however quiet everything else is."""
+    level = Level.OK if record.events else Level.FAIL
+    return Signal(
+        id="stored",
+        value=record.events,
+        unit="count",
+        level=level,
+        text=f"{record.events:,} events of {record.sessions:,} sessions" if record.events else "nothing is stored",
+        meaning="Without a record there is nothing to recall, so nothing can be well.",
+        action="" if record.events else "run 'recall sync', and 'recall enable-hooks claude-code' for the future",
+        details=tuple(f"{name}: {n:,}" for name, n in sorted(record.by_type.items())),
+    )
+
+
+def chain(record: RecordFacts) -> Signal:
+    """Return up to which event the chain was checked, and what was found."""
+    problems = record.chain_problems
+    if problems:
+        level, text = Level.FAIL, f"{len(problems):,} problems: {problems[0]}"
+    elif record.chain_checked_to is None:
+        level, text = Level.OK, "not checked by this report"
+    else:
+        level, text = Level.OK, f"whole up to event {record.chain_checked_to:,} of {record.last_event_seq:,}"
+    return Signal(
+        id="chain",
+        value=record.chain_checked_to,
+        unit="event",
+        level=level,
+        text=text,
+        meaning="Every event names the hash of the one before it; 'recall verify' checks the whole record.",
+        action="run 'recall verify' for all of them; restore the record from a copy" if problems else "",
+        details=problems[1:20],
+    )
+
+
+def head(record: RecordFacts) -> Signal:
+    """Return whether the record ends where its head file says; a shorter one was cut."""
+    level = Level.FAIL if record.head_ok is False else Level.OK
+    texts = {True: "the record ends where its head says", False: "the record ends before its head", None: "no head yet"}
+    return Signal(
+        id="head",
+        value=record.head_ok,
+        unit="flag",
+        level=level,
+        text=texts[record.head_ok],
+        meaning="The head is written after each batch and witnesses a cut.",
+        action="run 'recall verify'" if level else "",
+    )
+
+
+def quarantine(record: RecordFacts) -> Signal:
+    """Return bytes that stood behind the record's head after a crash and were put aside."""
+    return Signal(
+        id="quarantine",
+        value=record.quarantine_bytes,
+        unit="bytes",
+        level=Level.OK,
+        text=f"{record.quarantine_bytes:,} bytes in quarantine",
+        meaning="An unfinished line that a crash left; it was never part of the record.",
+    )
+
+
+def spool(facts: Facts, *, fail_seconds: float = 86400) -> Signal:
+    """Return ledger events that wait for the next writer; old ones mean that none comes."""
+    record = facts.record
+    age = None if record.spool_oldest is None else max(0.0, facts.now - record.spool_oldest)
+    old = age is not None and age > fail_seconds
+    level = Level.WARN if record.spooled and old else Level.OK
+    since = f", the oldest {span(age)} old" if age is not None and record.spooled else ""
+    return Signal(
+        id="spool",
+        value=record.spooled,
+        unit="count",
+        level=level,
+        text=f"{record.spooled:,} events wait in the spool{since}",
+        meaning="Turns leave their ledger event here when the record is locked; the next writer takes them in.",
+        action="run 'recall sync'" if level else "",
+    )
+
+
+def reasoning_withheld(record: RecordFacts) -> Signal:
+    """Return sessions with hidden reasoning that was not taken in."""
+    return count(
+        "reasoning_withheld",
+        record.reasoning_withheld,
+        "sessions with reasoning withheld",
+        limits=NO_LIMIT,
+        meaning="Hidden reasoning is off by default; capture.reasoning = true keeps exposed traces.",
+        action="",
+    )
+
+
+def file_modes(record: RecordFacts) -> Signal:
+    """Return files and folders of the workspace that others can read."""
+    return count(
+        "file_modes",
+        len(record.open_to_others),
+        "files or folders are open to other users",
+        limits=NONE_ALLOWED_FAIL if record.events else NONE_ALLOWED_WARN,
+        meaning="Folders are 0700 and files 0600: transcripts hold secrets.",
+        action="run 'chmod -R go-rwx' on the data folder",
+        details=record.open_to_others[:20],
+    )

@@ -1,0 +1,42 @@
+"""Sizes: what the record and the index take on disk."""
+
+from health.facts import Facts
+from health.signal import Level, Limits, Signal, size
+
+PER_CHUNK = Limits(warn=4096)
+
+
+def sizes(facts: Facts) -> Signal:
+    """Return bytes of record, native copies, blobs and index."""
+    record, index = facts.record, facts.index
+    return Signal(
+        id="sizes",
+        value={
+            "log": record.log_bytes,
+            "native": record.native_bytes,
+            "blobs": record.blob_bytes,
+            "index": index.file_bytes,
+        },
+        unit="bytes",
+        level=Level.OK,
+        text=f"log {size(record.log_bytes)}, native copies {size(record.native_bytes)}, "
+        f"blobs {size(record.blob_bytes)}, index {size(index.file_bytes)}",
+        meaning="What is on disk; only the index can be built again.",
+    )
+
+
+def bytes_per_chunk(facts: Facts) -> Signal:
+    """Return bytes of index.sqlite for each chunk; warns above 4 KB once the fixed pages no longer decide."""
+    index = facts.index
+    each = index.file_bytes / index.rows if index.rows else 0.0
+    level = PER_CHUNK.level(each) if index.rows >= 1000 else Level.OK
+    return Signal(
+        id="bytes_per_chunk",
+        value=round(each),
+        unit="bytes",
+        level=level,
+        text=f"{each:,.0f} bytes a chunk",
+        meaning="The index file divided by its chunks.",
+        action="run 'recall index compact'" if level else "",
+        limits=PER_CHUNK,
+    )

@@ -1,0 +1,106 @@
+"""The last turns: how they were answered, how fast, and what they cost."""
+
+from health.facts import TurnFacts
+from health.signal import Level, Limits, Signal, count
+from health.stats import median, percentile
+
+ENOUGH = 10
+WORDS_SHARE = Limits(warn=0.5)
+P95_MS = Limits(warn=500, fail=1000)
+
+
+def modes(turns: TurnFacts) -> Signal:
+    """Return the share of turns per mode; warns when most turns go by words only."""
+    seen = turns.seen
+    shares = {name: n / seen for name, n in sorted(turns.modes.items())} if seen else {}
+    level = WORDS_SHARE.level(shares.get("words", 0.0)) if seen >= ENOUGH else Level.OK
+    parts = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+    return Signal(
+        id="turn_modes",
+        value={name: round(share, 4) for name, share in shares.items()},
+        unit="share",
+        level=level,
+        text=f"{parts} of the last {seen:,} turns" if seen else "no turns yet",
+        meaning="warm: words and vectors by the service. words: the service was not there in time.",
+        action="see 'embedder' and 'service'; raise the memory bound if the service leaves" if level else "",
+        limits=WORDS_SHARE,
+    )
+
+
+def latency(turns: TurnFacts) -> Signal:
+    """Return median and 95th percentile of the time a turn took inside recall, in milliseconds."""
+    if not turns.latencies_ms:
+        return _nothing("recall_latency", "ms", "How long recall took within a turn.")
+    middle, high = median(turns.latencies_ms), percentile(turns.latencies_ms, 95)
+    level = P95_MS.level(high)
+    return Signal(
+        id="recall_latency",
+        value={"median": round(middle, 1), "p95": round(high, 1)},
+        unit="ms",
+        level=level,
+        text=f"median {middle:.0f} ms, p95 {high:.0f} ms over {len(turns.latencies_ms):,} turns",
+        meaning="How long recall took within a turn; 'recall eval latency' measures whole processes.",
+        action="run 'recall eval latency' and look at the machine's load" if level else "",
+        limits=P95_MS,
+    )
+
+
+def injected_tokens(turns: TurnFacts) -> Signal:
+    """Return median and 95th percentile of tokens injected a turn; the budget bounds them."""
+    if not turns.tokens:
+        return _nothing("injected_tokens", "tokens", "What recall adds to a turn.")
+    middle, high = median(turns.tokens), percentile(turns.tokens, 95)
+    return Signal(
+        id="injected_tokens",
+        value={"median": middle, "p95": high},
+        unit="tokens",
+        level=Level.OK,
+        text=f"median {middle:,.0f}, p95 {high:,.0f} over {len(turns.tokens):,} turns",
+        meaning="What recall adds to a turn; the budget bounds it.",
+    )
+
+
+def empty_turns(turns: TurnFacts) -> Signal:
+    """Return turns in which nothing was injected, by reason; silence is often right."""
+    seen = turns.seen
+    share = turns.empty / seen if seen else 0.0
+    level = Level.WARN if seen >= ENOUGH and turns.empty == seen else Level.OK
+    return Signal(
+        id="empty_turns",
+        value={"turns": turns.empty, "share": round(share, 4)},
+        unit="share",
+        level=level,
+        text=f"{turns.empty:,} of {seen:,} turns injected nothing",
+        meaning="Nothing relevant is a good answer; always nothing is not.",
+        action="run 'recall query' with one of the prompts, and 'recall eval gate'" if level else "",
+        details=tuple(f"{reason}: {n:,}" for reason, n in sorted(turns.empty_reasons.items())),
+    )
+
+
+def deadline_misses(turns: TurnFacts) -> Signal:
+    """Return turns that ran out of time, by the stage they were in."""
+    return count(
+        "deadline_misses",
+        sum(turns.deadline_misses.values()),
+        "turns missed the deadline",
+        limits=Limits(warn=0, fail=0.1 * max(turns.seen, ENOUGH)),
+        meaning="A turn that is late answers nothing.",
+        action="run 'recall eval latency'; look at the stage named",
+        details=tuple(f"{stage}: {n:,}" for stage, n in sorted(turns.deadline_misses.items())),
+    )
+
+
+def bad_query_vectors(turns: TurnFacts) -> Signal:
+    """Return turns whose own vector was zero or not finite and that went by words instead."""
+    return count(
+        "bad_query_vectors",
+        turns.bad_query_vectors,
+        "prompts had no usable vector",
+        limits=Limits(warn=0),
+        meaning="Such a prompt is searched by words only.",
+        action="run 'recall model add FILE' if the model is damaged",
+    )
+
+
+def _nothing(id: str, unit: str, meaning: str) -> Signal:
+    return Signal(id=id, value=None, unit=unit, level=Level.OK, text="no turns yet", meaning=meaning)
