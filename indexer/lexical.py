@@ -1,0 +1,131 @@
+"""Search by words: FTS5 finds, our BM25 scores.
+
+FTS5's own bm25 weighs a word by the number of chunks in the store, so that the same hit scores 0.000003 among two
+chunks and 35 among 36,000. Here each word is asked for alone and quoted (text of a user is never syntax); from the
+score that FTS5 gives, its own idf is divided out, and what is left, the part of term frequency and length, is weighed
+by an idf over max(N, 2000) chunks.
+"""
+
+import math
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from indexer.rows import LexicalResult
+
+Allowed = Container[int] | Callable[[int], bool] | None
+LEAST_CHUNKS = 2000
+_LEAST_IDF = 1e-6  # what FTS5 takes instead of an idf at or below zero
+
+
+@dataclass(frozen=True, slots=True)
+class Cut:
+    """Which words of a query are left out in a large store, where each costs time in proportion to its chunks."""
+
+    from_chunks: int = 2000
+    frequent_share: float = 0.05
+    rarest_terms: int = 6
+    least_terms: int = 2
+
+
+def search(
+    execute: Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]],
+    generation: int,
+    terms: Sequence[str],
+    limit: int,
+    allowed: Allowed,
+    cut: Cut,
+) -> LexicalResult:
+    """Return up to limit allowed chunks that hold one of terms, best first."""
+    table = f"chunk_fts_{generation}"
+    chunks = indexed_chunks(execute, generation)
+    if not chunks or not terms or limit < 1:
+        return LexicalResult((), {}, {}, ())
+    distinct = list(dict.fromkeys(terms))
+    df: dict[str, int] = {}
+    chosen = distinct
+    if chunks >= cut.from_chunks:
+        chosen = _rarest(execute, table, distinct, chunks, cut, df)
+    passes = None if allowed is None else allowed if callable(allowed) else allowed.__contains__
+    scores: dict[int, float] = {}
+    matched: dict[int, list[int]] = {}
+    for term in chosen:
+        number = distinct.index(term)
+        rows = list(execute(f"SELECT rowid, bm25({table}) FROM {table} WHERE {table} MATCH ?", (quoted(term),)))
+        df[term] = len(rows)
+        if not rows:
+            continue
+        weight = idf(chunks, len(rows)) / -fts_idf(chunks, len(rows))
+        for chunk_id, score in rows:
+            if passes is None or passes(chunk_id):
+                scores[chunk_id] = scores.get(chunk_id, 0.0) + score * weight
+                matched.setdefault(chunk_id, []).append(number)
+    best = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:limit]
+    dropped = tuple(term for term in distinct if term not in chosen)
+    return LexicalResult(tuple(best), df, {chunk_id: set(matched[chunk_id]) for chunk_id, _ in best}, dropped)
+
+
+def idf(chunks: int, holding: int) -> float:
+    """Return ln((N' - n + 0.5) / (n + 0.5) + 1) with N' = max(N, 2000); never negative."""
+    total = max(chunks, LEAST_CHUNKS)
+    return math.log((total - holding + 0.5) / (holding + 0.5) + 1)
+
+
+def fts_idf(chunks: int, holding: int) -> float:
+    """Return the idf that FTS5's bm25() has multiplied in."""
+    value = math.log((chunks - holding + 0.5) / (holding + 0.5))
+    return value if value > 0 else _LEAST_IDF
+
+
+def quoted(term: str) -> str:
+    """Return term as an FTS5 string, so that nothing in it can be an operator, a column or a star."""
+    return '"' + term.replace("\x00", " ").replace('"', '""') + '"'
+
+
+def indexed_chunks(execute: Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]], generation: int) -> int:
+    """Return how many rows FTS5 counts, which is what its bm25() uses: the first number of its averages record."""
+    for (block,) in execute(f"SELECT block FROM chunk_fts_{generation}_data WHERE id = 1", ()):
+        value = 0
+        for position, byte in enumerate(bytes(block)[:9]):
+            if position == 8:
+                return value << 8 | byte
+            value = value << 7 | byte & 0x7F
+            if byte < 0x80:
+                return value
+    return 0
+
+
+def _rarest(
+    execute: Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]],
+    table: str,
+    terms: list[str],
+    chunks: int,
+    cut: Cut,
+    df: dict[str, int],
+) -> list[str]:
+    """Return the rarest terms, those that more than the frequent share of chunks hold left out.
+
+    Counting stops at a ceiling that rises until enough terms are known to be below it, so that a frequent word costs
+    no more than the rare ones need. A word that no chunk holds takes no place.
+    """
+    ceiling = 256
+    frequent = max(1, int(chunks * cut.frequent_share))
+    unknown = terms
+    known: list[str] = []
+    while True:
+        ceiling = min(ceiling, frequent)
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {ceiling + 1})"
+        for term in unknown:
+            df[term] = next(iter(execute(sql, (quoted(term),))))[0]
+        known = [term for term in terms if 0 < df[term] <= ceiling]
+        unknown = [term for term in unknown if df[term] > ceiling]
+        if len(known) >= cut.rarest_terms or not unknown or ceiling >= frequent:
+            break
+        ceiling *= 4
+    if len(known) < cut.least_terms and unknown:
+        sql = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"
+        for term in unknown:
+            df[term] = next(iter(execute(sql, (quoted(term),))))[0]
+        known += sorted(unknown, key=lambda term: (df[term], term))[: cut.least_terms - len(known)]
+    keep = set(sorted(known, key=lambda term: (df[term], terms.index(term)))[: cut.rarest_terms])
+    return [term for term in terms if term in keep]

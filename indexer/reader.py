@@ -1,0 +1,179 @@
+"""The read side of the index, the same for both SQLite libraries: standard library only, SQL through one callable."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any
+
+from indexer import lexical
+from indexer.rows import FINAL, PROMPT, ROLES, SOURCE_CLASSES, ExchangeRow, IndexMeta, LexicalResult, PassageRow
+from indexer.rows import PointerRow, RowFilter
+from transcript.errors import IndexMissing, IndexNewer, IndexUnreadable
+
+SCHEMA_VERSION = 1
+Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
+_MANY = 500  # bound parameters of one statement
+
+
+class Reader:
+    """Reads one index. It takes no lock, writes nothing and works with the standard `sqlite3` as with APSW."""
+
+    def __init__(self, execute: Execute, *, cut: lexical.Cut | None = None) -> None:
+        self._execute = execute
+        self._cut = cut or lexical.Cut()
+        self.generation = self._serving_generation()
+
+    def meta(self) -> IndexMeta:
+        """Return what the index says about itself and its serving generation."""
+        schema = self._number("schema")
+        rows = self._execute(
+            "SELECT model, revision, dimension, max_tokens, config_hash, segmentation, watermark, n_chunks, n_vectors"
+            " FROM generation WHERE id = ?",
+            (self.generation,),
+        )
+        for row in rows:
+            return IndexMeta(schema, self.generation, *row, self._number("data_version"))
+        raise IndexUnreadable(f"the index names generation {self.generation}, which it does not hold; rebuild it")
+
+    def lexical(
+        self, terms: Sequence[str], *, limit: int, allowed: lexical.Allowed = None, cut: lexical.Cut | None = None
+    ) -> LexicalResult:
+        """Return up to limit allowed chunks that hold one of terms (from `query_terms`), scored by BM25.
+
+        The inverse document frequency is ours, over max(N, 2000) chunks, so that a score means the same in a small
+        store as in a large one.
+        """
+        return lexical.search(self._execute, self.generation, terms, limit, allowed, cut or self._cut)
+
+    def passages(
+        self, chunk_ids: Iterable[int], *, as_of: int | None = None, session: str | None = None
+    ) -> dict[int, PassageRow]:
+        """Return the chunks of these ids that may be seen, each with its pointers up to as_of (seconds).
+
+        A chunk is missing when no pointer of it passes, or when it stands in the running session after that
+        session's last compaction.
+        """
+        ids = list(dict.fromkeys(chunk_ids))
+        hidden = self._hidden(session) if session else frozenset()
+        pointers: dict[int, list[PointerRow]] = {}
+        for row in self._pointer_rows(ids, as_of):
+            if row[0] not in hidden:
+                pointers.setdefault(row[0], []).append(PointerRow(*row[1:]))
+        found = {}
+        g = self.generation
+        sql = f"SELECT id, hex(key), text, source_class, role, n_tokens FROM chunk_{g} WHERE id IN (%s)"
+        for chunk_id, key, text, source_class, role, tokens in self._batched(sql, [i for i in ids if i in pointers]):
+            found[chunk_id] = PassageRow(
+                chunk_id,
+                key.lower(),
+                text,
+                SOURCE_CLASSES[source_class],
+                ROLES[role],
+                tokens,
+                tuple(sorted(pointers[chunk_id], key=lambda p: (-p.ts, -p.seq, p.event_id, p.start))),
+            )
+        return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
+
+    def exchange(self, ids: Iterable[int]) -> dict[int, ExchangeRow]:
+        """Return the exchanges of these ids with the chunks of their prompt and of their final answer."""
+        wanted = [i for i in dict.fromkeys(ids) if i]
+        g = self.generation
+        chunks: dict[tuple[int, int], list[int]] = {}
+        sql = (
+            f"SELECT exchange, kind, chunk_id FROM pointer_{g} WHERE exchange IN (%s) AND kind IN ({PROMPT}, {FINAL})"
+            f" ORDER BY event, start"
+        )
+        for exchange, kind, chunk_id in self._batched(sql, wanted):
+            held = chunks.setdefault((exchange, kind), [])
+            if chunk_id not in held:
+                held.append(chunk_id)
+        sql = (
+            f"SELECT e.id, s.session, e.ordinal, e.prompt_head, e.ts FROM exchange_{g} e"
+            f" JOIN session_{g} s ON s.id = e.session WHERE e.id IN (%s)"
+        )
+        found = {
+            i: ExchangeRow(
+                i, session, ordinal, head, tuple(chunks.get((i, PROMPT), ())), tuple(chunks.get((i, FINAL), ())), ts
+            )
+            for i, session, ordinal, head, ts in self._batched(sql, wanted)
+        }
+        return {i: found[i] for i in wanted if i in found}
+
+    def allowed(
+        self, session: str | None = None, as_of: int | None = None, root: str | None = None
+    ) -> RowFilter | None:
+        """Return which chunks may be found, for both scans; None when all may.
+
+        session hides what stands in the running session after its last compaction; as_of keeps what had been said
+        by then; root keeps what was said in sessions of that folder or below it. One sighting that passes as_of and
+        root is enough.
+        """
+        excluded = self._hidden(session) if session else frozenset()
+        if as_of is None and root is None:
+            return RowFilter(None, excluded) if excluded else None
+        g = self.generation
+        sql = f"SELECT DISTINCT p.chunk_id FROM pointer_{g} p"
+        where, values = [], []
+        if root is not None:
+            folder = root.rstrip("/\\") or root
+            sql += f" JOIN session_{g} s ON s.id = p.session"
+            where.append("(s.cwd = ? OR substr(s.cwd, 1, ?) IN (?, ?))")
+            values += [folder, len(folder) + 1, folder + "/", folder + "\\"]
+        if as_of is not None:
+            where.append("p.ts <= ?")
+            values.append(as_of)
+        rows = self._execute(f"{sql} WHERE {' AND '.join(where)}", tuple(values))
+        return RowFilter(frozenset(row[0] for row in rows) - excluded)
+
+    def sessions(self) -> int:
+        """Return how many sessions the serving generation knows."""
+        return self._one(f"SELECT count(*) FROM session_{self.generation}")
+
+    def _hidden(self, session: str) -> frozenset[int]:
+        """Return the chunks that stand in the running session after its last compaction."""
+        g = self.generation
+        rows = self._execute(
+            f"SELECT DISTINCT p.chunk_id FROM pointer_{g} p JOIN session_{g} s ON s.id = p.session"
+            " WHERE s.session = ? AND p.seq > s.compaction_seq",
+            (session,),
+        )
+        return frozenset(row[0] for row in rows)
+
+    def _pointer_rows(self, ids: list[int], as_of: int | None) -> Iterator[tuple[Any, ...]]:
+        g = self.generation
+        limit = "" if as_of is None else f" AND p.ts <= {int(as_of)}"
+        return self._batched(
+            "SELECT p.chunk_id, v.event, p.start, p.end, s.session, p.exchange, p.ts, p.kind,"
+            " CASE WHEN s.exchanges > 1 AND x.id IS NOT NULL"
+            " THEN min(1.0, max(0.0, CAST(x.ordinal AS REAL) / (o.exchanges - 1))) ELSE 1.0 END,"
+            " p.seq, p.flags, p.worker"
+            f" FROM pointer_{g} p JOIN event_{g} v ON v.id = p.event JOIN session_{g} s ON s.id = p.session"
+            f" LEFT JOIN exchange_{g} x ON x.id = p.exchange LEFT JOIN session_{g} o ON o.id = x.session"
+            f" WHERE p.chunk_id IN (%s){limit}",
+            ids,
+        )
+
+    def _batched(self, sql: str, ids: list[int]) -> Iterator[tuple[Any, ...]]:
+        """Run sql, whose %s stands for a list of parameters, over ids in statements of bounded length."""
+        for at in range(0, len(ids), _MANY):
+            part = tuple(ids[at : at + _MANY])
+            yield from self._execute(sql % ",".join("?" * len(part)), part)
+
+    def _serving_generation(self) -> int:
+        if not list(self._execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'", ())):
+            raise IndexMissing("no index for this workspace; run 'recall index' first")
+        schema = self._number("schema")
+        if schema > SCHEMA_VERSION:
+            raise IndexNewer(
+                f"the index has schema {schema}, this version reads {SCHEMA_VERSION}; upgrade recall"
+                " or run 'recall index rebuild'"
+            )
+        return self._number("generation")
+
+    def _number(self, key: str) -> int:
+        for (value,) in self._execute("SELECT value FROM meta WHERE key = ?", (key,)):
+            return int(value)
+        return 0
+
+    def _one(self, sql: str, values: tuple[Any, ...] = ()) -> int:
+        for (value,) in self._execute(sql, values):
+            return int(value or 0)
+        return 0

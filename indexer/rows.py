@@ -1,0 +1,115 @@
+"""The rows a reader of the index hands out, and the numbers that stand for kinds, classes, roles and flags."""
+
+from dataclasses import dataclass
+
+# Kinds of pointer: what a passage is in its place.
+PROMPT, FINAL, NARRATION, SUMMARY, TOOL_CALL, TOOL_RESULT, REASONING, WORKER, CURATED, MEMORY = range(10)
+KIND_NAMES = (
+    "prompt",
+    "final",
+    "narration",
+    "summary",
+    "tool_call",
+    "tool_result",
+    "reasoning",
+    "worker",
+    "curated",
+    "memory",
+)
+
+# Source classes: the closed list of what a chunk can be.
+SOURCE_CLASSES = ("conversation", "tool", "summary", "reasoning", "curated", "memory", "project")
+ROLES = ("user", "assistant", "tool", "system", "human")
+
+# Flags of a pointer.
+ABANDONED, REWOUND, FROM_WORKER, EXTERNAL, IMPLAUSIBLE_TIME = 1, 2, 4, 8, 16
+
+
+@dataclass(frozen=True, slots=True)
+class IndexMeta:
+    """What the index says about itself and its serving generation."""
+
+    schema: int
+    generation: int
+    model: str
+    revision: str
+    dimension: int
+    max_tokens: int
+    config_hash: str
+    segmentation: int
+    watermark: str  # JSON of the record's position up to which this generation has read; "" before the first run
+    n_chunks: int
+    n_vectors: int
+    data_version: int  # rises with every committed change of chunks or vectors
+
+
+@dataclass(frozen=True, slots=True)
+class PointerRow:
+    """One place where a chunk was said."""
+
+    event_id: str
+    start: int
+    end: int
+    session: str
+    exchange_id: int  # 0: none
+    ts: int  # seconds since 1970, UTC
+    kind: int
+    place: float  # 0 first, 1 last exchange of its session
+    seq: int
+    flags: int
+    worker: str  # id of the sub-agent, "" for the main agent
+
+
+@dataclass(frozen=True, slots=True)
+class PassageRow:
+    """A chunk with every place where it was said, newest first."""
+
+    chunk_id: int
+    key: str
+    text: str
+    source_class: str
+    role: str
+    tokens: int
+    pointers: tuple[PointerRow, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ExchangeRow:
+    """A person's message and the answer that closes it."""
+
+    id: int
+    session: str
+    ordinal: int
+    prompt_head: str  # credentials masked
+    prompt_chunks: tuple[int, ...]
+    final_chunks: tuple[int, ...]
+    ts: int
+
+
+@dataclass(frozen=True, slots=True)
+class LexicalResult:
+    """Chunks that share a word with the query, best first, ties by id."""
+
+    hits: tuple[tuple[int, float], ...]
+    df: dict[str, int]  # chunks that hold the term; for a dropped term at least this many
+    matched: dict[int, set[int]]  # hit -> positions of its terms in the terms asked for
+    dropped: tuple[str, ...]  # terms left out because too many chunks hold them
+
+    @property
+    def cut(self) -> bool:
+        return bool(self.dropped)
+
+
+@dataclass(frozen=True, slots=True)
+class RowFilter:
+    """The chunks that may be found: all of `only` (None: every one) without `excluded`."""
+
+    only: frozenset[int] | None = None
+    excluded: frozenset[int] = frozenset()
+
+    def __contains__(self, chunk_id: object) -> bool:
+        return chunk_id not in self.excluded and (self.only is None or chunk_id in self.only)
+
+    @property
+    def is_all(self) -> bool:
+        return self.only is None and not self.excluded

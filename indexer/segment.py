@@ -1,0 +1,142 @@
+"""The words of a text, as the index stores them and as a query asks for them: one pure function for both.
+
+An identifier is kept whole (its parts joined) and in parts, so that `statusUnchanged`, `status_unchanged` and
+"status unchanged" all meet. Scripts without spaces are cut into pairs. The index's own tokenizer (porter unicode61)
+then only has to fold case and stems. Changing what this returns means raising SEGMENTATION_VERSION.
+"""
+
+import re
+from functools import lru_cache
+from unicodedata import normalize
+
+SEGMENTATION_VERSION = 1
+MAX_QUERY_TERMS = 32
+MAX_QUERY_CHARS = 20_000
+MAX_WORD = 64
+
+# Marks that belong to the letter before them; Python's \w leaves them out.
+_MARKS = (
+    "\u0300-\u036f\u0483-\u0487\u0591-\u05bd\u0610-\u061a\u064b-\u065f\u0670\u06d6-\u06dc"
+    "\u0900-\u0903\u093a-\u094f\u0951-\u0957\u0962\u0963\u0981-\u0983\u09bc-\u09cd\u0a01-\u0a03\u0a3c-\u0a4d"
+    "\u0a81-\u0a83\u0abc-\u0acd\u0b82\u0bbe-\u0bcd\u0c00-\u0c04\u0c3e-\u0c4d\u0c81-\u0c83\u0cbc-\u0ccd"
+    "\u0d00-\u0d03\u0d3b-\u0d4d\u0e31\u0e34-\u0e3a\u0e47-\u0e4e\u20d0-\u20f0"
+)
+# Han, kana, Hangul, Thai, Lao, Myanmar, Khmer: written without spaces, or with particles glued on.
+_UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1100-\u11ff\u1780-\u17ff\u3005\u3040-\u30ff\u3130-\u318f\u31f0-\u31ff\u3400-\u4dbf"
+    "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
+)
+_WORD = re.compile(rf"[\w{_MARKS}]+(?:[.:/\\@#~+\-]{{1,3}}[\w{_MARKS}]+)*")
+_PIECE = re.compile(r"[.:/\\@#~+\-]+")
+_FILE_NAME = re.compile(r"(?<=[/\\])([\w.\-]+\.[A-Za-z]\w{0,7})(?::\d+)*$")
+_UNSPACED_RUN = re.compile(rf"[{_UNSPACED}{_MARKS}]+")
+_HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
+_PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
+
+_ENGLISH = """
+a about above after again against all also am an and any are aren as at be because been before being below between both
+but by can cannot could couldn did didn do does doesn doing don done down during each few for from further get got had
+hadn has hasn have haven having he her here hers herself him himself his how i if in into is isn it its itself just
+let ll me more most mustn my myself no nor not now of off on once only or other our ours ourselves out over own
+please re same shan she should shouldn so some such than that the their theirs them themselves then there these they
+this those through to too under until up us ve very was wasn we were weren what when where which while who whom why
+will with won would wouldn yes you your yours yourself yourselves
+"""
+_GERMAN = """
+aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes auch auf aus bei bis
+bist bitte da damit dann das dass dasselbe dazu dein deine deinem deinen deiner dem den denn der deren des dessen dich
+die dies diese diesem diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines einig einige er es
+etwas euch euer eure für gegen gewesen hab habe haben hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre
+ihrem ihren ihrer ihres im in indem ins ist ja jede jedem jeden jeder jedes jene jetzt kann kein keine keinem keinen
+keiner können könnte machen man manche mein meine meinem meinen meiner mich mir mit muss musste nach nein nicht nichts
+noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner selbst sich sie sind so solche soll sollte
+sondern sonst über um und uns unser unsere unter viel vom von vor war waren warst was weg weil weiter welche welchem
+welchen welcher welches wenn werde werden wie wieder will wir wird wirst wo wollen wollte wurde wurden würde würden zu
+zum zur zwar zwischen wieso warum wann wer wen wem
+"""
+_FRENCH = """
+ai aie aient ainsi alors après as au aucun aussi autre aux avaient avais avait avant avec avez avoir avons ayant ça car
+ce ceci cela ces cet cette ceux chaque ci comme comment dans de des donc dont du elle elles en encore entre es est et
+étaient étais était étant être eu eux faire fait faut il ils je jusque la là le les leur leurs lors lui ma mais me
+même mes moi moins mon ne ni nos notre nous on ont ou où par parce pas pendant peu peut peux plus pour pourquoi pouvez
+qu quand que quel quelle quelles quels qui quoi sa sans se sera ses si son sont sous sur ta te tes toi ton tous tout
+toute toutes très tu un une va vers voici voilà vos votre vous été
+"""
+STOP = frozenset((_ENGLISH + _GERMAN + _FRENCH).split()) | frozenset("abcdefghijklmnopqrstuvwxyz")
+
+
+def segment(text: str) -> list[str]:
+    """Return the words of text in order, lower case; an identifier gives its joined form, then its parts."""
+    tokens: list[str] = []
+    for match in _WORD.finditer(normalize("NFC", text)):
+        tokens.extend(_tokens(match.group()))
+    return tokens
+
+
+def query_terms(text: str) -> list[str]:
+    """Return the distinct words to search for, stop words dropped, in order of first sight.
+
+    At most MAX_QUERY_TERMS: of a longer text, the words that are repeated and long stay, for they carry the topic.
+    """
+    counts: dict[str, int] = {}
+    for token in segment(text[:MAX_QUERY_CHARS]):
+        if token not in STOP:
+            counts[token] = counts.get(token, 0) + 1
+    if len(counts) <= MAX_QUERY_TERMS:
+        return list(counts)
+    weight = {token: min(count, 4) * min(len(token), 12) for token, count in counts.items()}
+    kept = set(sorted(counts, key=lambda token: (-weight[token], token))[:MAX_QUERY_TERMS])
+    return [token for token in counts if token in kept]
+
+
+@lru_cache(maxsize=1 << 16)
+def _tokens(word: str) -> tuple[str, ...]:
+    """Return the tokens of one run of word characters and joining marks."""
+    if word.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):
+        return (word.lower(),)
+    pieces = _PIECE.split(word)
+    out: list[str] = []
+    if len(pieces) > 1 and not _HAS_UNSPACED.search(word):
+        whole = "".join(pieces).replace("_", "").lower()
+        if 0 < len(whole) <= MAX_WORD:
+            out.append(whole)
+        name = _FILE_NAME.search(word)
+        if name and name.start() > 0:  # a query usually names the file and not its folder
+            out.append(_PIECE.sub("", name.group(1)).replace("_", "").lower()[:MAX_WORD])
+    for piece in pieces:
+        out.extend(_piece_tokens(piece))
+    return tuple(dict.fromkeys(out))
+
+
+def _piece_tokens(piece: str) -> list[str]:
+    """Return a piece without joining marks whole and in parts; pairs of characters for unspaced scripts."""
+    if _HAS_UNSPACED.search(piece):
+        return _pairs(piece)
+    joined = piece.replace("_", "").lower()
+    if not joined:
+        return []
+    parts = [part.lower() for part in _PART.findall(piece)] if piece.isascii() else piece.lower().split("_")
+    out = [joined[:MAX_WORD]]
+    if len(parts) > 1 and not _is_hash(joined):
+        out.extend(part[:MAX_WORD] for part in parts if part)
+    return out
+
+
+def _pairs(piece: str) -> list[str]:
+    """Return overlapping pairs of each unspaced run and the ordinary tokens of what stands between."""
+    out: list[str] = []
+    end = 0
+    for run in _UNSPACED_RUN.finditer(piece):
+        if run.start() > end:
+            out.extend(_piece_tokens(piece[end : run.start()]))
+        text = run.group()
+        out.extend(text[at : at + 2] for at in range(len(text) - 1)) if len(text) > 1 else out.append(text)
+        end = run.end()
+    if end < len(piece):
+        out.extend(_piece_tokens(piece[end:]))
+    return out
+
+
+def _is_hash(word: str) -> bool:
+    """Tell whether word looks like a digest: its letter and digit runs mean nothing on their own."""
+    return len(word) >= 12 and all(c in "0123456789abcdef" for c in word) and any(c.isdigit() for c in word)
