@@ -1,0 +1,79 @@
+"""What went wrong in hooks: one line a failure, appended without a lock by the client, folded for health.
+
+A line is `seconds since 1970 <tab> harness <tab> kind`. Kinds: `payload_*` (not taken), `deadline:<stage>`,
+`error:<stage>:<type>`, `service_*` (why a turn was answered by words), `packages_shadowed`, `reader_gone`.
+"""
+
+import json
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from recall.hook_client import COUNTERS
+
+FOLDED = "hook-counters.json"
+LARGEST_LOG = 256 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Count:
+    """How often one kind of failure was met in one harness's hooks, and when last (seconds since 1970)."""
+
+    harness: str
+    kind: str
+    times: int
+    last: int
+
+
+def read(data: Path, *, since: int = 0) -> list[Count]:
+    """Return the counters, most frequent first. Kinds last met before `since` are left out; writes nothing."""
+    counts = _folded(data)
+    _add(counts, _lines(data / COUNTERS))
+    found = [Count(*key, times, last) for key, (times, last) in counts.items() if last >= since]
+    return sorted(found, key=lambda count: (-count.times, count.harness, count.kind))
+
+
+def compact(data: Path, *, largest: int = LARGEST_LOG) -> bool:
+    """Fold a long log of counters into its sums; a line written meanwhile is kept in the new log."""
+    log = data / COUNTERS
+    aside = log.with_suffix(".folding")
+    try:
+        if log.stat().st_size <= largest and not aside.exists():
+            return False
+        if not aside.exists():
+            log.rename(aside)
+    except OSError:
+        return False
+    counts = _folded(data)
+    _add(counts, _lines(aside))
+    table = [[*key, *value] for key, value in sorted(counts.items())]
+    fresh = data / f"{FOLDED}.{os.getpid()}"
+    fresh.write_text(json.dumps(table), encoding="utf-8")
+    fresh.chmod(0o600)
+    fresh.replace(data / FOLDED)
+    aside.unlink()
+    return True
+
+
+def _folded(data: Path) -> dict[tuple[str, str], tuple[int, int]]:
+    try:
+        table = json.loads((data / FOLDED).read_bytes())
+        return {(str(row[0]), str(row[1])): (int(row[2]), int(row[3])) for row in table}
+    except (OSError, ValueError, TypeError, IndexError):
+        return {}
+
+
+def _lines(path: Path) -> list[str]:
+    try:
+        return path.read_text(encoding="utf-8", errors="replace").splitlines()
+    except OSError:
+        return []
+
+
+def _add(counts: dict[tuple[str, str], tuple[int, int]], lines: list[str]) -> None:
+    for line in lines:
+        when, _, rest = line.partition("\t")
+        harness, tab, kind = rest.partition("\t")
+        if tab and when.isdecimal():
+            times, last = counts.get((harness, kind), (0, 0))
+            counts[harness, kind] = (times + 1, max(last, int(when)))

@@ -1,0 +1,111 @@
+"""The launcher that installed hooks name for ever: `<data>/bin/recall-hook`.
+
+The line in a harness's settings never changes; upgrades and moves of the program rewrite this file. It checks that
+interpreter and client are there and ends with 0 whatever they do, also after `pip uninstall`. A child process and a
+last `exit 0` cost half a millisecond more than `exec` and hold when the interpreter is killed or cannot start
+(a harness may block the prompt on any other exit code).
+"""
+
+import os
+import shlex
+import sys
+from pathlib import Path
+
+from transcript.paths import write_atomic
+
+_SH = """\
+#!/bin/sh
+# Written by recall {version}; rewritten by upgrades. The line in the harness's settings never changes.
+exec 2>/dev/null
+case "${{RECALL_OFF:-0}}${{RECALL_CHILD:-0}}" in 00) ;; *) exit 0 ;; esac
+py={python}
+client={client}
+if [ -x "$py" ] && [ -f "$client" ]; then
+    "$py" -I -S "$client" {data} "$1" {site} || :
+fi
+exit 0
+"""
+
+_CMD = """\
+@echo off\r
+rem Written by recall {version}; rewritten by upgrades. The line in the harness's settings never changes.\r
+if not "%RECALL_OFF%"=="" if not "%RECALL_OFF%"=="0" exit /b 0\r
+if not "%RECALL_CHILD%"=="" if not "%RECALL_CHILD%"=="0" exit /b 0\r
+if exist "{python}" if exist "{client}" "{python}" -I -S "{client}" "{data}" "%~1" "{site}" 2>nul\r
+exit /b 0\r
+"""
+
+
+def site_folder() -> Path:
+    """Return the folder that holds `recall`."""
+    return Path(__file__).resolve().parent.parent
+
+
+def launcher_path(data: Path, *, windows: bool = os.name == "nt") -> Path:
+    """Return where the launcher stands."""
+    return data / "bin" / ("recall-hook.cmd" if windows else "recall-hook")
+
+
+def hook_command(data: Path, harness: str, *, windows: bool = os.name == "nt") -> str:
+    """Return the line that is written into a harness's settings."""
+    path = str(launcher_path(data, windows=windows))
+    plain = windows or not set(path) & set('"\\$`!')
+    return f'"{path}" {harness}' if plain else f"{shlex.quote(path)} {harness}"
+
+
+def render(data: Path, *, python: str, site: Path, version: str, windows: bool = os.name == "nt") -> str:
+    """Return the launcher's text."""
+    client = site / "recall" / "client.py"
+    if windows:
+        doubled = {name: str(value).replace("%", "%%") for name, value in _parts(data, python, site, client).items()}
+        return _CMD.format(version=version, **doubled)
+    quoted = {name: shlex.quote(str(value)) for name, value in _parts(data, python, site, client).items()}
+    return _SH.format(version=version, **quoted)
+
+
+def _parts(data: Path, python: str, site: Path, client: Path) -> dict[str, object]:
+    return {"data": data, "python": python, "site": site, "client": client}
+
+
+def write(data: Path, *, python: str = sys.executable) -> Path:
+    """Write the launcher for this interpreter and this copy of the program; return its path."""
+    from recall.version import VERSION
+
+    path = launcher_path(data)
+    text = render(data, python=python, site=site_folder(), version=VERSION)
+    if not path.exists() or path.read_text(encoding="utf-8") != text:
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        write_atomic(path, text.encode())
+    path.chmod(0o700)
+    return path
+
+
+def refresh(data: Path) -> bool:
+    """Rewrite an installed launcher that names a program which is gone, or an older version of this one."""
+    path = launcher_path(data)
+    try:
+        before = path.read_text(encoding="utf-8")
+    except OSError:
+        return False
+    ours = str(site_folder()) in before
+    if not ours and not problem(data):
+        return False
+    write(data)
+    return path.read_text(encoding="utf-8") != before
+
+
+def problem(data: Path) -> str:
+    """Return in one line why the launcher cannot start the client, or ""."""
+    path = launcher_path(data)
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError:
+        return f"the launcher {path} is missing; run 'recall enable-hooks' again"
+    named = {line.split("=", 1)[0]: line.split("=", 1)[1] for line in text.splitlines() if line[:3] in ("py=", "cli")}
+    for what, key in (("interpreter", "py"), ("client", "client")):
+        words = shlex.split(named.get(key, ""))
+        if words and not Path(words[0]).exists():
+            return f"the launcher's {what} {words[0]} is gone; run 'recall enable-hooks' again"
+    if os.name != "nt" and not os.access(path, os.X_OK):
+        return f"the launcher {path} may not be run; run 'recall enable-hooks' again"
+    return ""
