@@ -5,9 +5,6 @@ A None means "not known", never "zero": a signal over it says so.
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from types import MappingProxyType
-
-NOTHING: Mapping[str, int] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,7 +12,7 @@ class RecordFacts:
     """The record: how much, how whole."""
 
     events: int = 0
-    by_type: Mapping[str, int] = NOTHING
+    by_type: Mapping[str, int] = field(default_factory=dict)
     sessions: int = 0
     last_event_seq: int = 0
     last_activity: float | None = None
@@ -43,7 +40,7 @@ class IndexFacts:
     building_generation: int | None = None
     model: str = ""
     wanted_model: str = ""
-    models: Mapping[str, int] = NOTHING
+    models: Mapping[str, int] = field(default_factory=dict)
     config_hash: str = ""
     wanted_config_hash: str = ""
     rows: int = 0
@@ -52,9 +49,9 @@ class IndexFacts:
     file_bytes: int = 0
     bytes: int = 0
     bytes_needed: int = 0
-    duplicates_by_class: Mapping[str, int] = NOTHING
+    duplicates_by_class: Mapping[str, int] = field(default_factory=dict)
     near_copies: int | None = None
-    chunks_by_class: Mapping[str, int] = NOTHING
+    chunks_by_class: Mapping[str, int] = field(default_factory=dict)
     pointers: int = 0
     vectors: int = 0
     wanted_vectors: int = 0
@@ -91,8 +88,8 @@ class CaptureFacts:
     uncaptured: int = 0
     near_retention: tuple[str, ...] = ()
     retention_days: int = 30
-    unknown_types: Mapping[str, int] = NOTHING
-    skipped: Mapping[str, int] = NOTHING
+    unknown_types: Mapping[str, int] = field(default_factory=dict)
+    skipped: Mapping[str, int] = field(default_factory=dict)
     damaged: int = 0
     damaged_where: tuple[str, ...] = ()
     incomplete_tails: tuple[str, ...] = ()
@@ -109,7 +106,7 @@ class HookFacts:
     installed_at: float | None = None
     last_fired: float | None = None
     native_last_write: float | None = None
-    failures: Mapping[str, int] = NOTHING
+    failures: Mapping[str, int] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,13 +133,13 @@ class TurnFacts:
     """The last turns, from the ledger."""
 
     wanted: int = 50
-    modes: Mapping[str, int] = NOTHING
+    modes: Mapping[str, int] = field(default_factory=dict)
     latencies_ms: tuple[float, ...] = ()
     tokens: tuple[int, ...] = ()
     items: tuple[int, ...] = ()
     empty: int = 0
-    empty_reasons: Mapping[str, int] = NOTHING
-    deadline_misses: Mapping[str, int] = NOTHING
+    empty_reasons: Mapping[str, int] = field(default_factory=dict)
+    deadline_misses: Mapping[str, int] = field(default_factory=dict)
     bad_query_vectors: int = 0
 
     @property
