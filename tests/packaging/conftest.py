@@ -25,5 +25,7 @@ def root() -> Path:
 def built(tmp_path_factory: pytest.TempPathFactory) -> Built:
     """Build both with the backend itself: no build isolation, so no network."""
     out = tmp_path_factory.mktemp("dist")
-    subprocess.run([sys.executable, "-m", "hatchling", "build", "-d", str(out)], cwd=ROOT, check=True, capture_output=True)
+    subprocess.run(
+        [sys.executable, "-m", "hatchling", "build", "-d", str(out)], cwd=ROOT, check=True, capture_output=True
+    )
     return Built(next(out.glob("*.whl")), next(out.glob("*.tar.gz")))

@@ -28,7 +28,9 @@ def imported(path: Path) -> set[str]:
 
 
 def sources(root: Path, *folders: str) -> list[tuple[str, set[str]]]:
-    return [(str(path.relative_to(root)), imported(path)) for folder in folders for path in (root / folder).rglob("*.py")]
+    return [
+        (str(path.relative_to(root)), imported(path)) for folder in folders for path in (root / folder).rglob("*.py")
+    ]
 
 
 def test_only_the_hooks_fallback_imports_the_standard_driver(root: Path):

@@ -1,4 +1,4 @@
-"""`recall` installed among packages of the same names, and run inside projects that carry such files (DESIGN section 2)."""
+"""`recall` installed among packages of the same names, and run inside projects that carry such files."""
 
 import os
 import subprocess
@@ -11,6 +11,7 @@ import pytest
 
 pytestmark = pytest.mark.slow
 
+WHEEL = "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"
 BOOM = "raise SystemExit('a foreign module got in')\n"
 
 
@@ -21,7 +22,7 @@ def foreign_wheel(folder: Path) -> Path:
         "health/__init__.py": BOOM,
         "health/report.py": BOOM,
         "foreign_health-1.0.dist-info/METADATA": "Metadata-Version: 2.1\nName: foreign-health\nVersion: 1.0\n",
-        "foreign_health-1.0.dist-info/WHEEL": "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+        "foreign_health-1.0.dist-info/WHEEL": WHEEL,
     }
     record = "".join(f"{name},,\n" for name in [*files, "foreign_health-1.0.dist-info/RECORD"])
     with zipfile.ZipFile(path, "w") as archive:

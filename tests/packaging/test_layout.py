@@ -10,7 +10,9 @@ import pytest
 PACKAGES = ["transcript", "indexer", "scoring", "recall", "consolidation", "health", "eval"]
 
 
-@pytest.mark.parametrize("name", ["pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE"])
+@pytest.mark.parametrize(
+    "name", ["pyproject.toml", "README.md", "CHANGELOG.md", "CONTRIBUTING.md", "LICENSE", "NOTICE"]
+)
 def test_file_stands_at_the_top_with_content(root: Path, name):
     assert (root / name).stat().st_size > 0
 

@@ -1,0 +1,105 @@
+"""What commands print: results on standard output, progress and warnings on standard error."""
+
+import json
+import sys
+import time
+from collections.abc import Callable
+from typing import Any, TextIO
+
+import click
+
+LINE_PAUSE_S = 5.0  # between two lines where no terminal is at hand
+
+
+def say(text: str = "") -> None:
+    """Print a result. On a terminal, control characters of recorded text are shown, not obeyed."""
+    click.echo(visible(text) if sys.stdout.isatty() else text)
+
+
+def visible(text: str) -> str:
+    """Return text with control characters other than line ends and tabs as escapes."""
+    return "".join(c if c in "\n\t" or (c >= " " and not "\x7f" <= c <= "\x9f") else ascii(c)[1:-1] for c in text)
+
+
+def note(text: str) -> None:
+    """Print something that is not a result: a warning, a hint."""
+    click.echo(text, err=True)
+
+
+def emit(value: Any) -> None:
+    """Print one JSON value on one line, in ASCII: lone surrogates of recorded text survive as escapes."""
+    click.echo(json.dumps(value, ensure_ascii=True, separators=(",", ":"), default=str))
+
+
+def tolerate_any_text() -> None:
+    """Let recorded text with lone surrogates, or characters the terminal lacks, be printed as escapes."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+
+
+class Progress:
+    """Progress on standard error: a bar on a terminal, a line every few seconds elsewhere; the bar goes at the end."""
+
+    def __init__(self, what: str, *, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.what = what
+        self._stream = stream or sys.stderr
+        self._clock = clock
+        self._said = clock()
+        self._bar: Any = None
+        self._task: Any = None
+
+    def __enter__(self) -> "Progress":
+        if self._stream.isatty():
+            from rich.console import Console
+            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+            from rich.progress import Progress as Bar
+
+            columns = (
+                TextColumn("{task.description}"),
+                BarColumn(),
+                MofNCompleteColumn(),
+                TextColumn("{task.fields[detail]}"),
+            )
+            self._bar = Bar(*columns, console=Console(file=self._stream), transient=True)
+            self._task = self._bar.add_task(self.what, total=None, detail="")
+            self._bar.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._bar is not None:
+            self._bar.stop()
+
+    def __call__(self, done: int, total: int, detail: str = "") -> None:
+        """Show how far the work is; cheap enough to call for every item."""
+        if self._bar is not None:
+            self._bar.update(self._task, completed=done, total=total or None, detail=visible(detail))
+            return
+        now = self._clock()
+        if now - self._said >= LINE_PAUSE_S:
+            self._said = now
+            share = f" ({done / total:.0%})" if total else ""
+            self._stream.write(f"{self.what} {done:,}/{total:,}{share}{'  ' + detail if detail else ''}\n")
+            self._stream.flush()
+
+
+def duration(seconds: float) -> str:
+    """Return a stretch of time for people: `0.4 s`, `3 min 20 s`, `2 h 5 min`."""
+    if seconds < 10:
+        return f"{seconds:.1f} s"
+    if seconds < 90:
+        return f"{seconds:.0f} s"
+    whole = round(seconds)
+    if whole < 3600:
+        return f"{whole // 60} min {whole % 60} s"
+    return f"{whole // 3600} h {whole % 3600 // 60} min"
+
+
+def size(count: float) -> str:
+    """Return a number of bytes for people."""
+    for unit in ("B", "KB", "MB"):
+        if count < 1000:
+            return f"{count:.0f} {unit}" if unit == "B" else f"{count:.1f} {unit}"
+        count /= 1000
+    return f"{count:.2f} GB"
