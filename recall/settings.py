@@ -26,8 +26,10 @@ class RetrievalSettings:
     reasoning_weight: float = 0.5
     announcement: float = 0.7  # short text that announces the next step, by its form
     question: float = 0.85  # a person's question is not its answer
+    pasted: float = 0.85  # a pasted plan or review ranks high for its topic and hides the sentence
     link: float = 0.3  # share of the prompt's relevance that its final answer inherits
     session: float = 0.1  # weight of how much of the prompt's words the whole session covers
+    place: float = 0.08  # a session concludes at its end: weight of the exchange's place, 0 first to 1 last
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,11 +4,15 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
+from indexer.rows import RowFilter
 from scoring.score import Features, Score
 from scoring.weights import Scales, Weights
 
-Vectors = Callable[[str, "set[int] | None"], "list[tuple[int, float]] | None"]
-"""(prompt, allowed chunk ids) -> (chunk id, cosine), best first; None where no vectors can be had now."""
+Vectors = Callable[[str, RowFilter | None], Sequence[tuple[int, float]] | None]
+"""(prompt, chunks that may be found) -> (chunk id, cosine), best first; None where no vectors can be had now.
+
+The first hundred become candidates; more of them let the engine score the prompts and answers around a hit.
+"""
 
 CountTokens = Callable[[str], int]
 
@@ -32,6 +36,7 @@ class Pointer:
     said: int  # seconds since 1970
     source: str  # key of scoring.authority.AUTHORITY
     exchange: int = 0
+    place: float = 0.0  # 0 first, 1 last exchange of its session
     flags: int = 0
 
 

@@ -1,0 +1,158 @@
+"""One turn: find, score, select and render what the past says about a prompt.
+
+On the hook path: standard library only. The same code serves the hook with and without the service, `recall query`,
+the demo and the evaluation. Same index, query, settings and `now`: same bytes.
+"""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from datetime import datetime
+
+from indexer.reader import Reader
+from recall.candidates import Found, candidates
+from recall.cues import Cues, read_cues
+from recall.gate import rare_terms
+from recall.injection import Rendered, inject
+from recall.likeness import folded
+from recall.policy import forbidden, withheld
+from recall.query import Query
+from recall.selection import GateInput, Scored, choose, diversified, unique
+from recall.settings import Settings
+from recall.turn import Candidate, CountTokens, Ranked, Scorer, Turn, Vectors
+from scoring.recency import age_days
+from scoring.score import Features, score_all
+
+
+def recall(
+    query: Query,
+    reader: Reader,
+    vectors: Vectors | None,
+    settings: Settings,
+    *,
+    now: datetime,
+    count_tokens: CountTokens,
+    scorer: Scorer = score_all,
+    already: frozenset[str] = frozenset(),
+) -> Turn:
+    """Find, score, select and render what the past says about query.
+
+    `vectors` is None, or returns None, where only words can be searched. `already` holds the ids of events that
+    were injected into this session since its last compaction. Nothing is written.
+    """
+    clock = _Clock()
+    cues = read_cues(query.prompt, mode=query.mode)
+    if cues.reason:
+        return Turn("", (), cues.reason, terms=cues.terms, stages=clock.stages)
+    found = candidates(query, cues, reader, vectors, settings.retrieval)
+    clock.lap("candidates")
+    scores = scorer([features(c, now) for c in found.candidates], settings.weights, settings.scales)
+    scored = [Scored(c, score) for c, score in zip(found.candidates, scores, strict=True)]
+    clock.lap("score")
+    ranked, reason = select(scored, found, cues, query, settings, now=now, already=already)
+    clock.lap("select")
+    ranked, rendered = render(ranked, query, settings, now=now, found=found, count_tokens=count_tokens)
+    clock.lap("render")
+    return Turn(
+        rendered.block,
+        tuple(ranked),
+        "" if rendered.block else reason or "no_room",
+        found.words_only,
+        cues.terms,
+        rendered.tokens,
+        len(found.candidates),
+        clock.stages,
+    )
+
+
+def features(candidate: Candidate, now: datetime) -> Features:
+    """What the six terms are computed from; a time after now counts as now."""
+    return Features(
+        relevance=candidate.relevance,
+        age_days=age_days(candidate.pointer.said, now),
+        raw_experience=candidate.standing.raw_experience,
+        source=candidate.source,
+        matches=candidate.standing.matches,
+        risks=candidate.standing.risks,
+    )
+
+
+def select(
+    scored: Sequence[Scored],
+    found: Found,
+    cues: Cues,
+    query: Query,
+    settings: Settings,
+    *,
+    now: datetime,
+    already: frozenset[str] = frozenset(),
+) -> tuple[list[Ranked], str]:
+    """Policy, near copies, diversity, gate, shares: every item with its verdict, what may be shown in rank order."""
+    prompt = folded(cues.text)
+    passed: list[Scored] = []
+    out: list[Ranked] = []
+    for item in sorted(scored, key=lambda s: s.order):
+        reason = forbidden(item.candidate, query, now=now, allowed=found.allowed, prompt=prompt)
+        if reason:
+            out.append(Ranked(withheld(item.candidate), item.score, reason))
+        elif any(p.event in already for p in item.candidate.pointers):
+            out.append(Ranked(item.candidate, item.score, "already_injected"))
+        else:
+            passed.append(item)
+    kept, copies = unique(passed, settings.selection)
+    known = GateInput(
+        len(cues.terms),
+        bool(found.words_only),
+        rare_terms(found.frequency, passages=found.passages, settings=settings.gate),
+    )
+    ranked, reason = choose(
+        diversified(kept, settings.selection), settings.gate, settings.selection, known, places=settings.budget.items
+    )
+    if not ranked and out:
+        reason = out[0].verdict
+    return [*ranked, *copies, *out], reason
+
+
+def render(
+    ranked: Sequence[Ranked],
+    query: Query,
+    settings: Settings,
+    *,
+    now: datetime,
+    found: Found,
+    count_tokens: CountTokens,
+) -> tuple[list[Ranked], Rendered]:
+    """Render what was chosen, with policy asked once more about each item; mark what had no room."""
+    prompt = folded(query.prompt)
+    result = [
+        replace(r, verdict=reason, candidate=withheld(r.candidate))
+        if r.shown and (reason := forbidden(r.candidate, query, now=now, allowed=found.allowed, prompt=prompt))
+        else r
+        for r in ranked
+    ]
+    places = [i for i, r in enumerate(result) if r.shown]
+    spare = sum(1 for r in result if r.verdict == "no_place")
+    rendered = inject(
+        [result[i].candidate for i in places],
+        settings.budget,
+        harness=query.harness,
+        count_tokens=count_tokens,
+        missing=spare,
+    )
+    for number, i in enumerate(places):
+        if number not in rendered.kept:
+            result[i] = replace(result[i], verdict="no_room")
+    return result, rendered
+
+
+class _Clock:
+    """Milliseconds of each stage; they enter the ledger and no decision."""
+
+    def __init__(self) -> None:
+        self.stages: dict[str, float] = {}
+        self._last = time.perf_counter()
+
+    def lap(self, stage: str) -> None:
+        at = time.perf_counter()
+        self.stages[stage] = round((at - self._last) * 1000, 2)
+        self._last = at

@@ -1,0 +1,52 @@
+"""When a turn stays silent: a calibrated gate in three parts, each of which can be switched off.
+
+On the hook path: standard library only.
+
+- evidence: the best relevance b of any candidate, times n / (n + 1) for the prompt's n content words. Recency and
+  place say nothing about relevance and stay out of it. A very short prompt resembles everything: n keeps it closed.
+- item: an item needs a cosine at the similarity floor, or a rare word of the prompt. Equal to the floor passes.
+- margin: an item far below the best one adds nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+
+from recall.settings import GateSettings
+from recall.turn import Candidate
+
+NO_CANDIDATES = "no_candidates"
+LOW_EVIDENCE = "low_evidence"
+BELOW_FLOOR = "below_floor"
+BELOW_MARGIN = "below_margin"
+
+
+def closed(evidence: Iterable[float], *, content_words: int, words_only: bool, settings: GateSettings) -> str:
+    """Why nothing may be shown for this prompt; "" where the gate is open."""
+    best = max(evidence, default=0.0)
+    if best <= 0.0:
+        return NO_CANDIDATES
+    if not settings.evidence:
+        return ""
+    threshold = settings.threshold_words if words_only else settings.threshold
+    return "" if gate_score(best, content_words) >= threshold else LOW_EVIDENCE
+
+
+def gate_score(best: float, content_words: int) -> float:
+    """Best relevance, damped for prompts of few content words."""
+    return best * content_words / (content_words + 1)
+
+
+def item_refused(candidate: Candidate, *, best: float, rare: frozenset[str], settings: GateSettings) -> str:
+    """Why this item may not be shown; "" where it may."""
+    if settings.item:
+        near = candidate.cosine is not None and candidate.cosine >= settings.similarity_floor
+        if not near and not (settings.rare and candidate.matched & rare):
+            return BELOW_FLOOR
+    if settings.margin and candidate.relevance < settings.margin_share * best:
+        return BELOW_MARGIN
+    return ""
+
+
+def rare_terms(frequency: Mapping[str, int], *, passages: int, settings: GateSettings) -> frozenset[str]:
+    """Words of the prompt that few passages hold; in a small store, counted as if it held 2,000."""
+    most = settings.rare_share * max(passages, 2000)
+    return frozenset(term for term, count in frequency.items() if 0 < count <= most)

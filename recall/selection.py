@@ -1,0 +1,177 @@
+"""From a scored list to what a turn shows: policy, near copies, diversity, gate, shares of the kinds, and reasons.
+
+On the hook path: standard library only.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from recall.gate import closed, item_refused
+from recall.likeness import folded, jaccard, tokens
+from recall.settings import GateSettings, SelectionSettings
+from recall.turn import Candidate, Ranked
+from scoring.score import Score
+
+MEMORY_SOURCES = frozenset({"curated", "memory", "project"})
+SHOWN = "shown"
+
+REASONS = {
+    "own_session": "stands in the running session, or outside what was asked for",
+    "private": "private, and somebody else may read along",
+    "superseded": "replaced by something newer",
+    "invalid": "outside its time of validity",
+    "after_as_of": "recorded after the time that was asked for",
+    "own_injection": "holds a block that recall itself injected",
+    "same_as_prompt": "the prompt itself",
+    "secret": "holds a credential",
+    "near_copy": "the same text as a better item, which carries its pointer",
+    "same_record": "another passage of a record that is already in the list",
+    "already_injected": "already injected into this session since its last compaction",
+    "no_candidates": "nothing in the past shares a word or a meaning with the prompt",
+    "low_evidence": "the best match is too weak for any item to be shown",
+    "below_floor": "neither near enough in meaning nor holding a rare word of the prompt",
+    "below_margin": "far weaker than the best item",
+    "no_place": "all places are taken by better items",
+    "no_room": "did not fit into the budget",
+}
+POLICY = frozenset(
+    {
+        "own_session",
+        "private",
+        "superseded",
+        "invalid",
+        "after_as_of",
+        "own_injection",
+        "same_as_prompt",
+        "secret",
+    }
+)
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A candidate with its score."""
+
+    candidate: Candidate
+    score: Score
+
+    @property
+    def order(self) -> tuple[float, str, int]:
+        """Best first; ties by event id and place, never by chance."""
+        return (-self.score.total, self.candidate.pointer.event, self.candidate.pointer.start)
+
+
+@dataclass(frozen=True, slots=True)
+class GateInput:
+    """What the gate knows beside the items."""
+
+    content_words: int
+    words_only: bool
+    rare: frozenset[str]
+    evidence: tuple[float, ...] = ()  # b of every candidate that policy lets through is added to these
+
+
+def unique(scored: Sequence[Scored], settings: SelectionSettings) -> tuple[list[Scored], list[Ranked]]:
+    """Best first: one item a record, near copies collapsed into the better one, which takes over their pointers.
+
+    Where two near copies differ in more than folding, the later one speaks: a restated value is the current one.
+    """
+    kept: list[Scored] = []
+    dropped: list[Ranked] = []
+    words: list[frozenset[str]] = []
+    folds: list[str] = []
+    records: set[str] = set()
+    for item in sorted(scored, key=lambda s: s.order):
+        text = item.candidate.text
+        if item.candidate.pointer.event in records:
+            dropped.append(Ranked(item.candidate, item.score, "same_record"))
+            continue
+        fold, bag = folded(text), tokens(text)
+        twin = next((i for i, f in enumerate(folds) if f == fold), None)
+        if twin is None:
+            twin = next((i for i, b in enumerate(words) if jaccard(bag, b) >= settings.near_copy), None)
+        if twin is None:
+            kept.append(item)
+            words.append(bag)
+            folds.append(fold)
+            records.update(p.event for p in item.candidate.pointers)
+            continue
+        leader = kept[twin]
+        later = folds[twin] != fold and item.candidate.pointer.said > leader.candidate.pointer.said
+        front, back = (item, leader) if later else (leader, item)
+        kept[twin] = Scored(_joined(front.candidate, back.candidate), leader.score)
+        if later:
+            words[twin], folds[twin] = bag, fold
+        records.update(p.event for p in item.candidate.pointers)
+        dropped.append(Ranked(back.candidate, back.score, "near_copy"))
+    return kept, dropped
+
+
+def _joined(front: Candidate, back: Candidate) -> Candidate:
+    known = {(p.event, p.start) for p in front.pointers}
+    more = tuple(p for p in back.pointers if (p.event, p.start) not in known)
+    return replace(front, pointers=front.pointers + more)
+
+
+def diversified(scored: Sequence[Scored], settings: SelectionSettings) -> list[Scored]:
+    """Reorder by maximal marginal relevance: score - diversity * greatest Jaccard with what stands above.
+
+    Every item stays in the list: the right session is usually one, and deserves several places.
+    """
+    rest = sorted(scored, key=lambda s: s.order)
+    if settings.diversity <= 0 or len(rest) < 3:
+        return rest
+    bags = {id(item): tokens(item.candidate.text) for item in rest}
+    worst = dict.fromkeys((id(item) for item in rest), 0.0)
+    chosen: list[Scored] = []
+    while rest:
+        best = min(rest, key=lambda s: (settings.diversity * worst[id(s)] - s.score.total, *s.order[1:]))
+        rest.remove(best)
+        chosen.append(best)
+        for item in rest:
+            worst[id(item)] = max(worst[id(item)], jaccard(bags[id(item)], bags[id(best)]))
+    return chosen
+
+
+def choose(
+    ordered: Sequence[Scored], gate: GateSettings, settings: SelectionSettings, known: GateInput, *, places: int
+) -> tuple[list[Ranked], str]:
+    """Give every item a verdict, in the order of the list; also say why nothing is shown, "" where something is.
+
+    The kinds have shares, not walls: four places for memories and two for transcript, and what one leaves unused
+    the other takes.
+    """
+    best = max((item.candidate.relevance for item in ordered), default=0.0)
+    shut = closed(
+        [*known.evidence, *(item.candidate.evidence for item in ordered)],
+        content_words=known.content_words,
+        words_only=known.words_only,
+        settings=gate,
+    )
+    verdicts = [shut or item_refused(item.candidate, best=best, rare=known.rare, settings=gate) for item in ordered]
+    passing = [i for i, verdict in enumerate(verdicts) if not verdict]
+    seated = _seated([ordered[i].candidate for i in passing], settings, places)
+    for place, i in enumerate(passing):
+        verdicts[i] = SHOWN if place in seated else "no_place"
+    ranked = [Ranked(item.candidate, item.score, verdict) for item, verdict in zip(ordered, verdicts, strict=True)]
+    if passing:
+        return ranked, ""
+    return ranked, shut or (verdicts[0] if verdicts else "no_candidates")
+
+
+def _seated(items: Sequence[Candidate], settings: SelectionSettings, places: int) -> set[int]:
+    """Indexes of the items that get a place: each kind's own share first, then the best of what is left."""
+    shares = {True: settings.memory_items, False: settings.transcript_items}
+    seated: list[int] = []
+    for index, item in enumerate(items):
+        kind = item.source in MEMORY_SOURCES
+        if shares[kind] > 0 and len(seated) < places:
+            shares[kind] -= 1
+            seated.append(index)
+    for index in range(len(items)):
+        if len(seated) >= places:
+            break
+        if index not in seated:
+            seated.append(index)
+    return set(seated)
