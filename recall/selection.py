@@ -46,7 +46,6 @@ POLICY = frozenset(
         "secret",
     }
 )
-)
 
 
 @dataclass(frozen=True, slots=True)
