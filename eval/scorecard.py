@@ -1,0 +1,81 @@
+"""All metrics of one list of outcomes, as rows of names and figures."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+
+from eval.metrics.abstention import abstention_precision, abstention_recall
+from eval.metrics.coverage import coverage_at
+from eval.metrics.discounted import discounted
+from eval.metrics.injected_tokens import tokens_mean, tokens_p95, tokens_per_hit
+from eval.metrics.leak import leaks
+from eval.metrics.recall_at import recall_at
+from eval.metrics.reciprocal_rank import reciprocal_rank
+from eval.metrics.stale_order import stale_order
+from eval.metrics.strict_at import strict_at
+from eval.outcome import Outcome, mean
+from eval.stats import interval
+
+DEPTHS = (1, 3, 6, 10)
+PER_TYPE = ("recall@1", "recall@3", "recall@6", "recall@10", "mrr")
+
+PER_QUERY: Mapping[str, Callable[[Outcome], float | None]] = {
+    **{f"recall@{k}": partial(recall_at, k=k) for k in (*DEPTHS, 30)},
+    "mrr": reciprocal_rank,
+    "score": discounted,
+    "strict@6": partial(strict_at, k=6),
+    "coverage@6": partial(coverage_at, k=6),
+    "stale_order": stale_order,
+    "abstention_precision": abstention_precision,
+    "abstention_recall": abstention_recall,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One metric: its value, its 95 % interval and how many queries it counts; None where none counts."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Scorecard:
+    """Every metric over one list, overall and by type."""
+
+    overall: dict[str, Figure]
+    by_type: dict[str, dict[str, Figure]]
+    leaks: int
+    tokens: dict[str, float | None]
+
+
+def scorecard(outcomes: Sequence[Outcome], *, samples: int) -> Scorecard:
+    """Return all metrics; intervals by bootstrap over queries, none when samples is 0."""
+    types = list(dict.fromkeys(outcome.type for outcome in outcomes))
+    return Scorecard(
+        overall={name: _figure(metric, outcomes, samples) for name, metric in PER_QUERY.items()},
+        by_type={
+            kind: {name: _figure(PER_QUERY[name], [o for o in outcomes if o.type == kind], 0) for name in PER_TYPE}
+            for kind in types
+        },
+        leaks=leaks(outcomes),
+        tokens={
+            "mean": tokens_mean(outcomes),
+            "p95": tokens_p95(outcomes),
+            "per_hit": tokens_per_hit(outcomes),
+        },
+    )
+
+
+def values(outcomes: Sequence[Outcome], name: str) -> dict[str, float | None]:
+    """Return a metric query by query."""
+    return {outcome.query: PER_QUERY[name](outcome) for outcome in outcomes}
+
+
+def _figure(metric: Callable[[Outcome], float | None], outcomes: Sequence[Outcome], samples: int) -> Figure:
+    each = [metric(outcome) for outcome in outcomes]
+    bounds = interval(each, samples=samples)
+    low, high = bounds or (None, None)
+    return Figure(mean(each), low, high, sum(value is not None for value in each))
