@@ -1,0 +1,97 @@
+"""Says why a turn showed what it showed, for people and as JSON."""
+
+from typing import Any
+
+from recall.injection import LABELS, pointer_text
+from recall.selection import POLICY, REASONS
+from recall.turn import Ranked, Turn
+
+SILENCE = {
+    "empty": "the prompt is empty",
+    "norecall": "the prompt asked for no recall",
+    "envelope": "the prompt is text of the harness, not of a person",
+    "command": "the prompt is a bare command",
+    "continuation": "the prompt only moves the work on",
+    "no_words": "the prompt holds no content word",
+    "twin": "the same call runs twice, and the other one answered",
+    **REASONS,
+}
+DEMOTIONS = {
+    "announcement": "only says what comes next",
+    "question": "asks rather than tells",
+    "pasted": "looks pasted",
+    "narration": "said on the way, not at the end",
+    "tool": "a tool's record",
+    "summary": "written by a model about the transcript",
+    "worker": "a sub-agent's text",
+    "reasoning": "thinking",
+    "abandoned": "stands on an abandoned branch",
+    "rewound": "was taken back by a rewind",
+    "external": "came from outside",
+}
+
+
+def explain_json(turn: Turn) -> dict[str, Any]:
+    """The whole turn: words, counts, and every item with its terms, its R and its verdict."""
+    return {
+        "words": list(turn.terms),
+        "candidates": turn.candidates,
+        "shown": len(turn.items),
+        "empty_reason": turn.empty_reason,
+        "words_only": turn.words_only,
+        "tokens": turn.tokens,
+        "stages_ms": turn.stages,
+        "items": [item_json(r) for r in turn.ranked],
+    }
+
+
+def item_json(ranked: Ranked) -> dict[str, Any]:
+    """One item; the words of one that policy keeps out are not in it."""
+    item = ranked.candidate
+    return {
+        "pointer": pointer_text(item.pointer),
+        "event": item.pointer.event,
+        "source": item.source,
+        "session": item.pointer.session,
+        "ts": item.pointer.said,
+        "also": [pointer_text(p) for p in item.pointers[1:]],
+        "verdict": ranked.verdict,
+        "demoted": list(item.demoted),
+        "R": round(ranked.score.total, 6),
+        "terms": {part.letter: round(part.value, 6) for part in ranked.score.parts},
+        "weights": {part.letter: part.weight for part in ranked.score.parts},
+        "relevance": round(item.relevance, 6),
+        "cosine": None if item.cosine is None else round(item.cosine, 6),
+        "bm25": round(item.bm25, 4),
+        "matched": sorted(item.matched),
+        "text": item.text,
+    }
+
+
+def explain_text(turn: Turn) -> str:
+    """A page: what was searched for, each item's sum, and the reason for everything that was not shown."""
+    lines = [f"words: {' '.join(turn.terms) or '(none)'}", f"candidates={turn.candidates} shown={len(turn.items)}"]
+    if turn.words_only:
+        lines.append(f"searched by words alone: {turn.words_only}")
+    if turn.empty_reason:
+        lines.append(f"nothing shown: {turn.empty_reason} ({SILENCE.get(turn.empty_reason, 'see its name')})")
+    for number, ranked in enumerate(turn.ranked, start=1):
+        lines += ["", *_item_lines(number, ranked)]
+    return "\n".join(lines)
+
+
+def _item_lines(number: int, ranked: Ranked) -> list[str]:
+    item = ranked.candidate
+    near = "no vector" if item.cosine is None else f"cosine {item.cosine:.3f}"
+    reason = "shown" if ranked.shown else f"left out: {ranked.verdict} ({REASONS.get(ranked.verdict, '?')})"
+    words = " ".join(sorted(item.matched)) or "-"
+    lines = [
+        f"{number}. {LABELS[item.source][0]} {pointer_text(item.pointer)}  {reason}",
+        f"   {ranked.score.explain()}",
+        f"   relevance {item.relevance:.3f}, {near}, bm25 {item.bm25:.2f}, words: {words}",
+    ]
+    if item.demoted:
+        lines.append("   demoted: " + "; ".join(f"{d} ({DEMOTIONS.get(d, '?')})" for d in item.demoted))
+    if item.text and ranked.verdict not in POLICY:
+        lines.append("   " + " ".join(item.text.split())[:160])
+    return lines

@@ -1,0 +1,92 @@
+"""Opens a source pointer: the exact words, from the record itself, with what was said around them."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from typing import Any
+
+from transcript.errors import PointerError
+from transcript.event import Event
+from transcript.log import Log
+
+MOST_SCANNED = 5000  # events looked through for one neighbour's side
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An event, the words its pointer names, and its neighbours in the conversation."""
+
+    event: Event
+    text: str  # of the whole event
+    start: int
+    end: int
+    before: tuple[tuple[Event, str], ...]
+    after: tuple[tuple[Event, str], ...]
+
+    @property
+    def words(self) -> str:
+        """The words that the pointer names."""
+        return self.text[self.start : self.end]
+
+
+def parse_pointer(pointer: str) -> tuple[str, int | None, int | None]:
+    """Event prefix and span; (prefix, None, None) for a pointer to a whole event. PointerError when it is none."""
+    name, mark, span = pointer.strip().strip("[]()<>`'\".,;").partition("#")
+    if not name:
+        raise PointerError(f"{pointer!r} is no source pointer; one looks like abcdefghij#0-120")
+    if not mark:
+        return name, None, None
+    start, dash, end = span.partition("-")
+    if not (start.isdecimal() and dash and end.isdecimal()) or int(start) > int(end):
+        raise PointerError(f"{pointer!r} is no source pointer; one looks like abcdefghij#0-120")
+    return name, int(start), int(end)
+
+
+def show(pointer: str, logs: Sequence[Log], *, neighbours: int = 2) -> Shown:
+    """Resolve a pointer without the index, in the first log that knows it."""
+    if not logs:
+        raise ValueError("no record to look in")
+    name, start, end = parse_pointer(pointer)
+    log, event = _found(name, logs)
+    text = event_text(log, event)
+    if start is None or end is None:
+        start, end = 0, len(text)
+    if end > len(text):
+        raise PointerError(f"{pointer}: the event has {len(text)} characters" if text else f"{pointer}: redacted")
+    return Shown(
+        event,
+        text,
+        start,
+        end,
+        tuple(reversed(_talk(log, event, log.read_back(event.position), neighbours))),
+        tuple(_talk(log, event, log.read(event.position), neighbours)),
+    )
+
+
+def _found(name: str, logs: Sequence[Log]) -> tuple[Log, Event]:
+    first: PointerError | None = None
+    for log in logs:
+        try:
+            return log, log.find(name)
+        except PointerError as error:
+            first = first or error
+    assert first is not None
+    raise first
+
+
+def _talk(log: Log, around: Event, events: Iterable[Event], count: int) -> list[tuple[Event, str]]:
+    """The nearest turns of the same session on one side of an event."""
+    found: list[tuple[Event, str]] = []
+    for event in islice(events, MOST_SCANNED):
+        if len(found) >= count:
+            break
+        if event.id != around.id and event.type == "conversation_turn" and event.session == around.session:
+            found.append((event, log.text(event)))
+    return found
+
+
+def event_text(log: Log, event: Event) -> str:
+    """The text that an event's spans count in."""
+    body: dict[str, Any] = log.body(event)
+    value = body.get("text", body.get("raw", ""))
+    return value if isinstance(value, str) else ""

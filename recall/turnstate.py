@@ -1,0 +1,114 @@
+"""What a session has been shown since its last compaction, and who answers when a hook runs twice.
+
+On the hook path: standard library only. One small file per session under `run/turns/`, derived: losing it costs at
+most one repeated item. Two identical calls at the same time (a hook installed for the user and for the project)
+inject once: the first one claims the prompt.
+"""
+
+import hashlib
+import json
+from dataclasses import dataclass, field
+from datetime import datetime
+from pathlib import Path
+
+from transcript.lock import FileLock
+from transcript.paths import secure_dir, write_atomic
+
+TWIN_SECONDS = 5.0
+LOCK_SECONDS = 0.05
+MOST_IDS = 2000
+KEEP_DAYS = 30
+
+
+@dataclass(slots=True)
+class _State:
+    injected: list[str] = field(default_factory=list)
+    claims: dict[str, float] = field(default_factory=dict)
+
+
+class TurnState:
+    """The state of one session. Without a session id nothing is remembered, and twins are still told apart."""
+
+    def __init__(self, run_dir: Path, session: str, *, cwd: str = "") -> None:
+        name = hashlib.sha256(f"{session}\x1f{'' if session else cwd}".encode("utf-8", "surrogatepass")).hexdigest()[
+            :24
+        ]
+        self.session = session
+        self.path = run_dir / "turns" / f"{name}.json"
+
+    def begin(self, prompt: str, *, now: datetime, call: str = "") -> frozenset[str] | None:
+        """Claim a prompt and return the events already injected; None when a twin of this call has it.
+
+        `call` is the harness's own id of the prompt, where it gives one: the same prompt typed again is another
+        call. A lock that cannot be had in time is no reason to stay silent.
+        """
+        key = hashlib.sha256(f"{call}\x1f{prompt}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
+        at = now.timestamp()
+        with _Held(self.path) as held:
+            state = _read(self.path)
+            if 0 <= at - state.claims.get(key, float("-inf")) <= TWIN_SECONDS:
+                return None
+            if held:
+                fresh = {k: v for k, v in state.claims.items() if 0 <= at - v <= TWIN_SECONDS}
+                _write(self.path, _State(state.injected, {**fresh, key: at}))
+        return frozenset(state.injected) if self.session else frozenset()
+
+    def settle(self, events: list[str]) -> None:
+        """Remember what was injected."""
+        if not events or not self.session:
+            return
+        with _Held(self.path, seconds=1.0):
+            state = _read(self.path)
+            known = set(state.injected)
+            state.injected += [event for event in dict.fromkeys(events) if event not in known]
+            _write(self.path, _State(state.injected[-MOST_IDS:], state.claims))
+
+    def clear(self) -> None:
+        """Forget what was injected: the session was compacted and no longer holds it."""
+        with _Held(self.path, seconds=1.0):
+            if self.path.exists():
+                _write(self.path, _State([], _read(self.path).claims))
+
+
+def prune(run_dir: Path, *, now: datetime) -> int:
+    """Remove the states of sessions that were silent for 30 days; return how many."""
+    oldest = now.timestamp() - KEEP_DAYS * 86_400
+    gone = 0
+    folder = run_dir / "turns"
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.suffix in (".json", ".lock") and path.stat().st_mtime < oldest:
+            path.unlink(missing_ok=True)
+            gone += path.suffix == ".json"
+    return gone
+
+
+class _Held:
+    """The lock beside a state; says whether it was got."""
+
+    def __init__(self, path: Path, *, seconds: float = LOCK_SECONDS) -> None:
+        secure_dir(path.parent)
+        self._lock = FileLock(path.with_suffix(".lock"))
+        self._seconds = seconds
+
+    def __enter__(self) -> bool:
+        return self._lock.acquire(self._seconds)
+
+    def __exit__(self, *_: object) -> None:
+        self._lock.release()
+
+
+def _read(path: Path) -> _State:
+    """A state that is missing or damaged is an empty one: it is derived, and the turn goes on."""
+    try:
+        raw = json.loads(path.read_bytes())
+        return _State(
+            [event for event in raw["injected"] if isinstance(event, str)],
+            {str(key): float(value) for key, value in raw["claims"].items()},
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return _State()
+
+
+def _write(path: Path, state: _State) -> None:
+    text = json.dumps({"injected": state.injected, "claims": state.claims}, separators=(",", ":"))
+    write_atomic(path, text.encode(), durable=False)
