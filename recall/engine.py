@@ -12,12 +12,12 @@ from datetime import datetime
 from indexer.reader import Reader
 from recall.candidates import Found, candidates
 from recall.cues import Cues, read_cues
-from recall.gate import rare_terms
+from recall.gate import gate_score, rare_terms
 from recall.injection import Rendered, inject
 from recall.likeness import folded
 from recall.policy import forbidden, withheld
 from recall.query import Query
-from recall.selection import GateInput, Scored, choose, diversified, unique
+from recall.selection import POLICY, GateInput, Scored, choose, diversified, unique
 from recall.settings import Settings
 from recall.turn import Candidate, CountTokens, Ranked, Scorer, Turn, Vectors
 from scoring.recency import age_days
@@ -61,6 +61,7 @@ def recall(
         cues.terms,
         rendered.tokens,
         len(found.candidates),
+        _gate_score(ranked, cues),
         clock.stages,
     )
 
@@ -143,6 +144,11 @@ def render(
         if number not in rendered.kept:
             result[i] = replace(result[i], verdict="no_room")
     return result, rendered
+
+
+def _gate_score(ranked: Sequence[Ranked], cues: Cues) -> float:
+    best = max((r.candidate.evidence for r in ranked if r.verdict not in POLICY), default=0.0)
+    return gate_score(best, len(cues.terms))
 
 
 class _Clock:

@@ -3,8 +3,8 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
-from typing import Any
 
+from indexer.passages import event_text
 from transcript.errors import PointerError
 from transcript.event import Event
 from transcript.log import Log
@@ -48,7 +48,7 @@ def show(pointer: str, logs: Sequence[Log], *, neighbours: int = 2) -> Shown:
         raise ValueError("no record to look in")
     name, start, end = parse_pointer(pointer)
     log, event = _found(name, logs)
-    text = event_text(log, event)
+    text = _text(log, event)
     if start is None or end is None:
         start, end = 0, len(text)
     if end > len(text):
@@ -81,12 +81,11 @@ def _talk(log: Log, around: Event, events: Iterable[Event], count: int) -> list[
         if len(found) >= count:
             break
         if event.id != around.id and event.type == "conversation_turn" and event.session == around.session:
-            found.append((event, log.text(event)))
+            found.append((event, _text(log, event)))
     return found
 
 
-def event_text(log: Log, event: Event) -> str:
+def _text(log: Log, event: Event) -> str:
     """The text that an event's spans count in."""
-    body: dict[str, Any] = log.body(event)
-    value = body.get("text", body.get("raw", ""))
-    return value if isinstance(value, str) else ""
+    body = log.body(event)
+    return event_text(event.type, body) or str(body.get("raw", ""))

@@ -105,6 +105,7 @@ class Turn:
     terms: tuple[str, ...] = ()  # content words of the prompt
     tokens: int = 0
     candidates: int = 0
+    gate_score: float = 0.0  # what the gate compared with its threshold
     stages: dict[str, float] = field(default_factory=dict, compare=False)  # milliseconds
 
     @property

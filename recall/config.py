@@ -1,0 +1,222 @@
+"""Configuration: every setting with its value and where it comes from. Only this module reads it.
+
+On the hook path: standard library only. A flag wins over a variable, a variable over the project's
+`.recall/config.toml`, that over the user's `<data>/config.toml`, that over the default. Names are
+`section.name`: `[gate] threshold = 0.4` in a file, `RECALL_GATE_THRESHOLD=0.4` as a variable. A name that
+does not exist is an error that says which; of variables only those that begin with one of our sections count,
+for other products begin theirs with RECALL_ too.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import Field, dataclass, fields, replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+from indexer.settings import IndexSettings
+from recall.settings import Settings
+from transcript.errors import ConfigError
+
+Part = TypeVar("Part")
+FLAG, VARIABLE, PROJECT, USER, DEFAULT = "flag", "variable", "project file", "user file", "default"
+PREFIX = "RECALL_"
+# `.recall/config.toml` also says which workspace the project is; that is read by transcript.workspace.
+FOREIGN = frozenset({"id", "workspace", "version"})
+
+
+@dataclass(frozen=True, slots=True)
+class CaptureSettings:
+    """What of a harness's transcripts is kept."""
+
+    native: bool = True  # keep the source bytes: the harness deletes its own after 30 days
+    reasoning: bool = False  # keep exposed thinking
+
+
+@dataclass(frozen=True, slots=True)
+class HookSettings:
+    """How long a hook may take before it prints nothing."""
+
+    deadline_ms: int = 1000
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceSettings:
+    """The resident service."""
+
+    idle_minutes: float = 15.0
+    memory_mb: int = 1500
+
+
+@dataclass(frozen=True, slots=True)
+class Value:
+    """One setting: its name, value and origin."""
+
+    key: str
+    value: Any
+    origin: str
+
+
+@dataclass(frozen=True, slots=True)
+class Config:
+    """Every setting, resolved."""
+
+    values: tuple[Value, ...]
+
+    def get(self, key: str) -> Value:
+        """The setting of this name; ConfigError when there is none."""
+        for value in self.values:
+            if value.key == key:
+                return value
+        raise ConfigError(_unknown(key, "asked for"))
+
+    def settings(self) -> Settings:
+        """The engine's settings."""
+        parts = {f.name: self._filled(f.name, getattr(Settings(), f.name)) for f in fields(Settings)}
+        return Settings(**parts)
+
+    def index(self) -> IndexSettings:
+        """The index's settings."""
+        return self._filled("index", IndexSettings())
+
+    def capture(self) -> CaptureSettings:
+        """What is captured."""
+        return self._filled("capture", CaptureSettings())
+
+    def hook(self) -> HookSettings:
+        """The hook's limits."""
+        return self._filled("hook", HookSettings())
+
+    def service(self) -> ServiceSettings:
+        """The service's limits."""
+        return self._filled("service", ServiceSettings())
+
+    def _filled(self, section: str, part: Part) -> Part:
+        given = {v.key.partition(".")[2]: v.value for v in self.values if v.key.startswith(section + ".")}
+        changed = {name: value for name, value in given.items() if value != getattr(part, name)}
+        if not changed:
+            return part
+        try:
+            return replace(part, **changed)  # type: ignore[type-var]
+        except ValueError as error:
+            raise ConfigError(f"{section}: {error}") from None
+
+
+def _sections() -> dict[str, Any]:
+    engine = Settings()
+    return {
+        **{f.name: getattr(engine, f.name) for f in fields(Settings)},
+        "index": IndexSettings(),
+        "capture": CaptureSettings(),
+        "hook": HookSettings(),
+        "service": ServiceSettings(),
+    }
+
+
+def defaults() -> dict[str, Any]:
+    """Name -> default of every setting there is, in the order of their sections."""
+    known = {}
+    for section, part in _sections().items():
+        for item in fields(part):
+            if _plain(item):
+                known[f"{section}.{item.name}"] = getattr(part, item.name)
+    return known
+
+
+def _plain(item: "Field[Any]") -> bool:
+    return item.name != "extra"  # weights of registered terms have no name to set them by
+
+
+def load(data: Path, project: Path | None, env: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Config:
+    """Resolve every setting. ConfigError on a name that does not exist or a value of the wrong kind."""
+    known = defaults()
+    layers: Sequence[tuple[str, Mapping[str, Any]]] = (
+        (FLAG, flags or {}),
+        (VARIABLE, _from_env(env, known)),
+        (PROJECT, _from_file(project / ".recall" / "config.toml") if project else {}),
+        (USER, _from_file(data / "config.toml")),
+    )
+    for origin, layer in layers:
+        for key in layer:
+            if key not in known:
+                raise ConfigError(_unknown(key, origin))
+    values = []
+    for key, default in known.items():
+        origin, raw = next(((o, layer[key]) for o, layer in layers if key in layer), (DEFAULT, default))
+        values.append(Value(key, _typed(key, raw, default, origin), origin))
+    config = Config(tuple(values))
+    config.settings()
+    config.index()
+    return config
+
+
+def _from_env(env: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:
+    names = {PREFIX + key.upper().replace(".", "_").rstrip("_"): key for key in known}
+    sections = {PREFIX + key.partition(".")[0].upper() + "_" for key in known}
+    found = {}
+    for name, value in env.items():
+        if name in names:
+            found[names[name]] = value
+        elif any(name.startswith(section) for section in sections):
+            raise ConfigError(f"variable {name} names no setting; {_hint(name, names)}")
+    return found
+
+
+def _from_file(path: Path) -> dict[str, Any]:
+    """Settings of a file, flattened; {} where there is none."""
+    try:
+        text = path.read_bytes().decode("utf-8-sig")
+    except FileNotFoundError:
+        return {}
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError(f"cannot read {path}: {error.__class__.__name__}; mend or remove it") from None
+    import tomllib
+
+    try:
+        tables = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError(f"{path} is no valid TOML: {error}") from None
+    found: dict[str, Any] = {}
+    for section, value in tables.items():
+        if section in FOREIGN:
+            continue
+        if isinstance(value, dict):
+            found.update({f"{section}.{name}": inner for name, inner in value.items()})
+        else:
+            found[section] = value
+    return found
+
+
+def _typed(key: str, raw: Any, default: Any, origin: str) -> Any:
+    """The value in the type of its default; text from variables and flags is read, files must have the right type."""
+    value = raw
+    if isinstance(raw, str) and not isinstance(default, str) and origin in (VARIABLE, FLAG):
+        value = _read(raw, default)
+    if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
+        value = float(value)
+    if type(value) is not type(default):
+        wanted = {bool: "true or false", int: "a whole number", float: "a number"}.get(type(default), "text")
+        raise ConfigError(f"{key} is {raw!r} ({origin}), must be {wanted}")
+    return value
+
+
+_SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}
+
+
+def _read(text: str, default: Any) -> Any:
+    plain = text.strip().lower()
+    if isinstance(default, bool):
+        return _SWITCH.get(plain, text)
+    try:
+        return int(plain) if isinstance(default, int) else float(plain)
+    except ValueError:
+        return text
+
+
+def _unknown(key: str, origin: str) -> str:
+    return f"{key} ({origin}) is no setting; {_hint(key, defaults())}"
+
+
+def _hint(name: str, known: Mapping[str, Any]) -> str:
+    from difflib import get_close_matches
+
+    near = get_close_matches(name, list(known), n=1)
+    return f"did you mean {near[0]}?" if near else "'recall config' lists them"
