@@ -1,0 +1,320 @@
+"""The record: append-only, chained, verbatim. Writers queue at a lock, readers never do."""
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, replace
+from datetime import datetime
+from typing import Any
+
+from transcript.blobs import BlobStore, externalise, resolve
+from transcript.canonical import canonical
+from transcript.errors import LockBusy, PointerError, RecordError
+from transcript.event import (
+    SALT_BYTES,
+    VERSION,
+    Draft,
+    Event,
+    Position,
+    commitment,
+    from_line,
+    genesis,
+    stamp,
+    to_line,
+    validate_draft,
+)
+from transcript.idmap import IdMap, place_source
+from transcript.lock import FileLock, holder
+from transcript.recovery import recover
+from transcript.segments import (
+    ACTIVITY,
+    SEGMENT_BYTES,
+    Head,
+    append_bytes,
+    lines,
+    lines_back,
+    open_segment,
+    read_head,
+    seal,
+)
+from transcript.spool import collect, put_aside, spool
+from transcript.workspace import Workspace
+
+BATCH_EVENTS = 512
+BATCH_BYTES = 2 << 20
+LOCK_TIMEOUT = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class _Ready:
+    """A draft with everything that can be computed before the lock is taken."""
+
+    draft: Draft
+    body: dict[str, Any]
+    salt: str
+    packed: bytes
+    commit: str
+
+
+class Log:
+    """The record of one workspace. Reading writes nothing; one object is for one thread at a time."""
+
+    def __init__(self, workspace: Workspace, *, segment_bytes: int = SEGMENT_BYTES) -> None:
+        self.workspace = workspace
+        self.directory = workspace.log_dir
+        self.blobs = BlobStore(workspace.blobs_dir)
+        self.run_id = os.urandom(5).hex()
+        self.start = Position(1, 0, 0, genesis(workspace.id))
+        self._segment_bytes = segment_bytes
+        self._ids: IdMap | None = None
+
+    # -- reading ---------------------------------------------------------------------------
+
+    def head(self) -> Head:
+        """Return how far the record goes; seq 0 when it is empty."""
+        head = read_head(self.directory)
+        if head is not None:
+            return head
+        activity = self.directory / ACTIVITY
+        if activity.exists() and activity.stat().st_size > 0:
+            raise RecordError("log/head is missing beside a record; run 'recall verify', the next write restores it")
+        return Head(1, 0, self.start.hash, 0)
+
+    def read(self, start: Position | None = None) -> Iterator[Event]:
+        """Yield the events behind start (all by default) up to the head as it stands now."""
+        head = self.head()
+        at = start or self.start
+        if at.seq >= head.seq:
+            if at.seq > head.seq or (at.seq == head.seq and at.hash != head.hash):
+                raise RecordError(
+                    f"event {at.seq} was read before, but the record ends at {head.seq}; run 'recall verify'"
+                )
+            return
+        first = True
+        for segment, end, line in lines(self.directory, head, segment=at.segment, offset=at.offset):
+            if first and not _follows(line, at):
+                yield from self._search(head, at)
+                return
+            first = False
+            yield from_line(line, segment=segment, end=end)
+
+    def _search(self, head: Head, start: Position) -> Iterator[Event]:
+        """Yield the events behind start when its offset has moved, as it does in a redaction."""
+        found = start.seq == 0
+        for segment, end, line in lines(self.directory, head, segment=1, offset=0):
+            event = from_line(line, segment=segment, end=end)
+            if found:
+                yield event
+            elif event.seq == start.seq:
+                if event.position.hash != start.hash:
+                    break
+                found = True
+        if not found:
+            raise RecordError(f"event {start.seq} was read before, but the record has another; run 'recall verify'")
+
+    def read_back(self, before: Position | None = None) -> Iterator[Event]:
+        """Yield events from newest to oldest: the one that ends at before first, all by default."""
+        at = before or self.head().position
+        if at.seq == 0:
+            return
+        for segment, end, line in lines_back(self.directory, segment=at.segment, offset=at.offset):
+            yield from_line(line, segment=segment, end=end)
+
+    def ids(self) -> IdMap:
+        """Return the map of the record's ids, caught up with the head."""
+        if self._ids is None:
+            self._ids = IdMap(self.workspace.run_dir / "ids.bin", self.start)
+        self._ids.catch_up(self.directory, self.head())
+        return self._ids
+
+    def get(self, event_id: str) -> Event:
+        """Return the event with this id; PointerError when the record has none."""
+        try:
+            place = self.ids().locate(event_id)
+        except ValueError as error:
+            raise PointerError(str(error)) from None
+        if place is None:
+            raise PointerError(f"no event {event_id} in this workspace; see 'recall query'")
+        return self._at(place)
+
+    def find(self, prefix: str) -> Event:
+        """Return the one event whose id starts with prefix (a pointer; its `#start-end` is left aside)."""
+        name = prefix.split("#", 1)[0].strip().lower()
+        try:
+            places = self.ids().matching(name)
+        except ValueError as error:
+            raise PointerError(f"not a source pointer: {error}") from None
+        if not places:
+            raise PointerError(f"no event {name} in this workspace; see 'recall query'")
+        if len(places) > 1:
+            raise PointerError(f"more than one event starts with {name}; give more characters")
+        return self._at(places[0])
+
+    def _at(self, place: tuple[int, int, int]) -> Event:
+        segment, offset, length = place
+        with open_segment(self.directory, segment) as handle:
+            handle.seek(offset)
+            line = handle.read(length)
+        return from_line(line, segment=segment, end=offset + length)
+
+    def body(self, event: Event) -> dict[str, Any]:
+        """Return an event's body with every blob in it opened."""
+        whole: dict[str, Any] = resolve(event.body, self.blobs)
+        return whole
+
+    def text(self, event: Event) -> str:
+        """Return an event's text (`raw` of an unknown one), empty when it has none."""
+        value = resolve(event.body.get("text", event.body.get("raw", "")), self.blobs)
+        return value if isinstance(value, str) else ""
+
+    # -- writing ---------------------------------------------------------------------------
+
+    def append(
+        self, drafts: Iterable[Draft], *, now: datetime, lock_timeout: float = LOCK_TIMEOUT, dedupe: bool = True
+    ) -> list[Event]:
+        """Append drafts and return the events written; those whose id is present are skipped.
+
+        Durable when it returns. Many drafts are written in several batches, each whole or not
+        at all. LockBusy when the lock is not free in time; ValueError on an invalid draft.
+        """
+        batches = self.append_batches(drafts, now=now, lock_timeout=lock_timeout, dedupe=dedupe)
+        return [event for batch in batches for event in batch]
+
+    def append_batches(
+        self, drafts: Iterable[Draft], *, now: datetime, lock_timeout: float = LOCK_TIMEOUT, dedupe: bool = True
+    ) -> Iterator[list[Event]]:
+        """Append drafts as they come and yield the events of each batch once it is durable."""
+        ready: list[_Ready] = []
+        size = 0
+        for draft in drafts:
+            if dedupe and draft.id in self._known():
+                continue
+            ready.append(self._prepare(draft, now))
+            size += len(ready[-1].packed)
+            if len(ready) >= BATCH_EVENTS or size >= BATCH_BYTES:
+                yield self._own(ready, now, lock_timeout, dedupe)
+                ready, size = [], 0
+        if ready:
+            yield self._own(ready, now, lock_timeout, dedupe)
+
+    def _own(self, ready: list[_Ready], now: datetime, lock_timeout: float, dedupe: bool) -> list[Event]:
+        wanted = {item.draft.id for item in ready}
+        return [event for event in self._write(ready, now, lock_timeout, dedupe) if event.id in wanted]
+
+    def append_or_spool(self, draft: Draft, *, now: datetime, lock_timeout: float = 0.02) -> bool:
+        """Append one draft, or leave it for the next writer when the lock is busy; say which (True: appended)."""
+        try:
+            self.append([draft], now=now, lock_timeout=lock_timeout)
+        except LockBusy:
+            self.spool(draft)
+            return False
+        return True
+
+    def spool(self, draft: Draft) -> None:
+        """Leave a draft in `run/spool/` without a lock; the next writer takes it in."""
+        validate_draft(draft)
+        spool(self.workspace.run_dir, draft)
+
+    def drain_spool(self, *, now: datetime, lock_timeout: float = LOCK_TIMEOUT) -> list[Event]:
+        """Take in what was left in `run/spool/` and return the events written."""
+        return self._write([], now, lock_timeout, True)
+
+    def recover(self, *, now: datetime, lock_timeout: float = LOCK_TIMEOUT) -> list[Event]:
+        """Put a torn tail into quarantine and record that; return the events written about it."""
+        return self._write([], now, lock_timeout, True)
+
+    def _known(self) -> IdMap:
+        return self._ids if self._ids is not None else self.ids()
+
+    def _prepare(self, draft: Draft, now: datetime) -> _Ready:
+        if not draft.ts and draft.ts_source == "capture":
+            draft = replace(draft, ts=stamp(now))
+        validate_draft(draft)
+        salt = os.urandom(SALT_BYTES).hex()
+        try:
+            body, packed = externalise(draft.body, canonical(draft.body), self.blobs)
+        except OSError as error:
+            raise _unwritable(error) from error
+        packed = canonical({**body, "salt": salt})
+        return _Ready(draft, body, salt, packed, commitment(salt, packed))
+
+    def _write(self, ready: list[_Ready], now: datetime, lock_timeout: float, dedupe: bool) -> list[Event]:
+        """Write one batch under the lock, with what recovery and the spool have to say before it."""
+        spooled, broken = collect(self.workspace.run_dir)
+        left = [self._prepare(draft, now) for _, draft in spooled]
+        lock = FileLock(self.workspace.run_dir / "log.lock")
+        try:
+            if not lock.acquire(lock_timeout):
+                raise LockBusy(f"the record is being written by process {holder(lock.path) or '?'}; try again")
+            head, notes = recover(self.workspace, self.run_id, lock.stale_pid, now)
+            ids = self._caught_up(head)
+            if head.length >= self._segment_bytes:
+                head = seal(self.directory, head)
+            todo = [self._prepare(note, now) for note in notes] + left + ready
+            events, written = self._chain(todo, head, ids if dedupe else None)
+            if events:
+                new = Head(head.segment, events[-1].seq, events[-1].position.hash, events[-1].position.offset)
+                append_bytes(self.directory, head, new, b"".join(written))
+                for event, line in zip(events, written, strict=True):
+                    start = event.position.offset - len(line)
+                    ids.add(
+                        event.id, event.session, place_source(event.type, event.native), head.segment, start, len(line)
+                    )
+                ids.position = new.position
+                ids.save()
+        except OSError as error:
+            self._ids = None
+            raise _unwritable(error) from error
+        except BaseException:
+            self._ids = None
+            raise
+        finally:
+            lock.release()
+        put_aside(self.workspace, [path for path, _ in spooled], broken)
+        return events
+
+    def _caught_up(self, head: Head) -> IdMap:
+        if self._ids is None:
+            self._ids = IdMap(self.workspace.run_dir / "ids.bin", self.start)
+        self._ids.catch_up(self.directory, head)
+        return self._ids
+
+    def _chain(self, todo: list[_Ready], head: Head, known: IdMap | None) -> tuple[list[Event], list[bytes]]:
+        """Return the events of a batch and their lines, chained behind head, duplicates left out."""
+        seq, prev, end = head.seq, head.hash, head.length
+        events: list[Event] = []
+        written: list[bytes] = []
+        batch: set[str] = set()
+        for item in todo:
+            draft = item.draft
+            if known is not None and (draft.id in known or draft.id in batch):
+                continue
+            batch.add(draft.id)
+            seq += 1
+            line, digest = to_line(draft, seq=seq, prev=prev, commit=item.commit, body=item.packed)
+            end += len(line)
+            fields = {name: getattr(draft, name) for name in Draft.__slots__ if name != "body"}
+            at = Position(head.segment, end, seq, digest)
+            events.append(
+                Event(
+                    **fields,
+                    body=item.body,
+                    v=VERSION,
+                    seq=seq,
+                    commit=item.commit,
+                    prev=prev,
+                    salt=item.salt,
+                    position=at,
+                )
+            )
+            written.append(line)
+            prev = digest
+        return events, written
+
+
+def _follows(line: bytes, at: Position) -> bool:
+    """Say whether a line is the one written directly behind a position."""
+    return f',"prev":"{at.hash}","seq":{at.seq + 1},'.encode("ascii") in line
+
+
+def _unwritable(error: OSError) -> RecordError:
+    return RecordError(f"cannot write the record ({error.strerror or 'input/output error'}); what it held is unchanged")

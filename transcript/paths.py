@@ -1,0 +1,129 @@
+"""Where data lives, and how folders and files are made: 0700, 0600, replaced whole."""
+
+import contextlib
+import os
+import stat
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from transcript.errors import WorkspaceError
+
+# sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
+SOCKET_PATH_BYTES = 103
+SOCKET_NAME_BYTES = 32
+
+
+def data_home(env: Mapping[str, str]) -> Path:
+    """Return the folder of all workspaces: `RECALL_HOME`, else the user data folder."""
+    home = env.get("RECALL_HOME")
+    if home:
+        return Path(home).expanduser().absolute()
+    from platformdirs import user_data_path
+
+    return user_data_path("recall", appauthor=False)
+
+
+def secure_dir(path: Path) -> Path:
+    """Return path as a folder only its owner can enter; it and its missing parents are made so."""
+    path = Path(path)
+    if not path.is_dir():
+        if not path.parent.is_dir():
+            secure_dir(path.parent)
+        try:
+            path.mkdir(mode=0o700)
+        except FileExistsError:
+            if not path.is_dir():
+                raise
+    elif os.name == "posix" and stat.S_IMODE(path.stat().st_mode) & 0o077 and path.stat().st_uid == os.geteuid():
+        path.chmod(0o700)
+    return path
+
+
+def fsync_dir(path: Path) -> None:
+    """Make the names in a folder survive a power cut, where the system can."""
+    if os.name != "posix":
+        return
+    descriptor = os.open(path, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
+    """Replace a file whole: a reader sees the old bytes or the new ones, mode 0600."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        try:
+            write_all(descriptor, data)
+            if durable:
+                os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        temporary.replace(path)
+    except BaseException:
+        temporary.unlink(missing_ok=True)
+        raise
+    if durable:
+        fsync_dir(path.parent)
+
+
+def write_all(descriptor: int, data: bytes) -> None:
+    """Write every byte: the system may take fewer at a time."""
+    view = memoryview(data)
+    while view:
+        view = view[os.write(descriptor, view) :]
+
+
+def write_once(path: Path, data: bytes) -> bytes:
+    """Write a file that must never change; return what it holds, which may be another's bytes."""
+    try:
+        return path.read_bytes()
+    except FileNotFoundError:
+        pass
+    temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    write_atomic(temporary, data)
+    try:
+        os.link(temporary, path)
+    except FileExistsError:
+        pass
+    except OSError:  # no hard links here: the last writer wins, and both read the same afterwards
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)
+    fsync_dir(path.parent)
+    return path.read_bytes()
+
+
+def runtime_dir(data: Path, env: Mapping[str, str], *, platform: str = sys.platform) -> Path:
+    """Return the folder for sockets, made 0700: `$XDG_RUNTIME_DIR/recall`, else `<data>/run`, else `/tmp/recall-<uid>`.
+
+    A folder whose path leaves no room for a socket's name is passed over.
+    """
+    runtime = env.get("XDG_RUNTIME_DIR")
+    candidates = [data / "run"]
+    if runtime and Path(runtime).is_absolute() and Path(runtime).is_dir():
+        candidates.insert(0, Path(runtime) / "recall")
+    for folder in candidates:
+        if len(os.fsencode(folder)) + 1 + SOCKET_NAME_BYTES <= SOCKET_PATH_BYTES:
+            try:
+                return secure_dir(folder)
+            except OSError:
+                continue
+    if platform == "win32":
+        return secure_dir(data / "run")
+    return owned_dir(Path(f"/tmp/recall-{os.getuid()}"))
+
+
+def owned_dir(path: Path) -> Path:
+    """Return path as a folder of ours, 0700; refuse another user's folder or a link in its place."""
+    with contextlib.suppress(FileExistsError):
+        path.mkdir(mode=0o700)
+    info = path.lstat()
+    if not stat.S_ISDIR(info.st_mode) or info.st_uid != os.getuid():
+        raise WorkspaceError(f"{path} belongs to somebody else; set XDG_RUNTIME_DIR to a folder of your own")
+    if stat.S_IMODE(info.st_mode) & 0o077:
+        path.chmod(0o700)
+    return path

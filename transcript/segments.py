@@ -1,0 +1,153 @@
+"""The files of the record: the open segment, the sealed ones, and the head that witnesses their end.
+
+`activity.jsonl` is always the open segment; segment n is called `activity.00000n.jsonl` once
+sealed. The head is replaced whole after each batch. Readers take no lock and read nothing
+behind the head.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO
+
+from transcript.canonical import canonical
+from transcript.errors import RecordError
+from transcript.event import Position
+from transcript.paths import fsync_dir, write_all, write_atomic
+
+ACTIVITY = "activity.jsonl"
+HEAD = "head"
+SEGMENT_BYTES = 256 * 1024 * 1024
+BLOCK = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Head:
+    """How far the record goes: open segment, last seq, that event's envelope hash, bytes of the segment."""
+
+    segment: int
+    seq: int
+    hash: str
+    length: int
+
+    @property
+    def position(self) -> Position:
+        """The position behind the last event."""
+        return Position(self.segment, self.length, self.seq, self.hash)
+
+
+def sealed_path(log_dir: Path, segment: int) -> Path:
+    """Return the name of a segment once it is sealed."""
+    return log_dir / f"activity.{segment:06d}.jsonl"
+
+
+def read_head(log_dir: Path) -> Head | None:
+    """Return the head, None when there is none; RecordError when it cannot be read as one."""
+    try:
+        fields = json.loads((log_dir / HEAD).read_bytes())
+        head = Head(fields["segment"], fields["seq"], fields["hash"], fields["length"])
+    except FileNotFoundError:
+        return None
+    except (ValueError, KeyError, TypeError):
+        raise RecordError("log/head is damaged; run 'recall verify'") from None
+    if not all(type(number) is int and number >= 0 for number in (head.segment, head.seq, head.length)):
+        raise RecordError("log/head is damaged; run 'recall verify'")
+    return head
+
+
+def write_head(log_dir: Path, head: Head) -> None:
+    """Replace the head and see it on the disk."""
+    fields = {"hash": head.hash, "length": head.length, "segment": head.segment, "seq": head.seq, "v": 1}
+    write_atomic(log_dir / HEAD, canonical(fields) + b"\n")
+
+
+def open_segment(log_dir: Path, segment: int) -> IO[bytes]:
+    """Open a segment for reading, sealed or not yet."""
+    sealed = sealed_path(log_dir, segment)
+    with contextlib.suppress(FileNotFoundError):
+        return sealed.open("rb")
+    handle = (log_dir / ACTIVITY).open("rb")
+    try:  # sealed between the two looks: what we hold may be the next segment
+        again = sealed.open("rb")
+    except FileNotFoundError:
+        return handle
+    handle.close()
+    return again
+
+
+def lines(log_dir: Path, head: Head, *, segment: int, offset: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (segment, end offset, line with newline) from a line's start up to the head."""
+    for number in range(segment, head.segment + 1):
+        start = offset if number == segment else 0
+        with open_segment(log_dir, number) as handle:
+            limit = head.length if number == head.segment else os.fstat(handle.fileno()).st_size
+            handle.seek(start)
+            while start < limit:
+                line = handle.readline()
+                start += len(line)
+                if not line.endswith(b"\n") or start > limit:
+                    raise RecordError(
+                        f"the record ends inside a line of segment {number}, before its head; run 'recall verify'"
+                    )
+                yield number, start, line
+
+
+def lines_back(log_dir: Path, *, segment: int, offset: int) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (segment, end offset, line with newline) backwards from the line that ends at offset."""
+    for number in range(segment, 0, -1):
+        with open_segment(log_dir, number) as handle:
+            end = offset if number == segment else os.fstat(handle.fileno()).st_size
+            start, rest = end, b""
+            while start > 0:
+                step = min(BLOCK, start)
+                start -= step
+                handle.seek(start)
+                rest = handle.read(step) + rest
+                first = 0 if start == 0 else rest.find(b"\n") + 1
+                if start > 0 and (first == 0 or first == len(rest)):
+                    continue
+                for line in reversed(_split(rest[first:])):
+                    yield number, end, line
+                    end -= len(line)
+                rest = rest[:first]
+
+
+def append_bytes(log_dir: Path, old: Head, new: Head, data: bytes) -> None:
+    """Write a batch behind old, see it on the disk, then replace the head. Only under the record's lock.
+
+    A write that fails is taken back, so that the record ends where the head says.
+    """
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+    descriptor = os.open(log_dir / ACTIVITY, flags, 0o600)
+    try:
+        write_all(descriptor, data)
+        os.fsync(descriptor)
+        write_head(log_dir, new)
+    except OSError:
+        if read_head(log_dir) != new:
+            os.ftruncate(descriptor, old.length)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def seal(log_dir: Path, head: Head) -> Head:
+    """Close the open segment and start the next one. Only under the record's lock."""
+    (log_dir / ACTIVITY).replace(sealed_path(log_dir, head.segment))
+    return start_segment(log_dir, head)
+
+
+def start_segment(log_dir: Path, head: Head) -> Head:
+    """Make an empty open segment behind the one that head closes, and move the head there."""
+    os.close(os.open(log_dir / ACTIVITY, os.O_WRONLY | os.O_CREAT, 0o600))
+    fsync_dir(log_dir)
+    fresh = Head(head.segment + 1, head.seq, head.hash, 0)
+    write_head(log_dir, fresh)
+    return fresh
+
+
+def _split(block: bytes) -> list[bytes]:
+    return [line + b"\n" for line in block.split(b"\n")[:-1]]

@@ -1,0 +1,368 @@
+"""Workspaces: which one a folder belongs to, and where its record, index and memories lie.
+
+The id is found in `<git common dir>/recall-id` (shared by all work trees), then in
+`.recall/config.toml`, then in the table of known roots. An id that a folder merely carries
+counts only when the table agrees: a copied checkout has the id of the original, and gets its
+own.
+"""
+
+import os
+import re
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from transcript.errors import RecordError, WorkspaceError
+from transcript.event import genesis
+from transcript.gitdir import GitTree, git_tree_at
+from transcript.marks import config_id, ignore, read_id, set_config_id, set_id
+from transcript.paths import secure_dir, write_once
+from transcript.places import unsafe_reason
+from transcript.roots import (
+    Entry,
+    change_table,
+    exclude,
+    excluded,
+    is_lonely,
+    longest_root,
+    read_table,
+    same_place,
+)
+from transcript.segments import ACTIVITY, HEAD, Head, read_head, write_head
+
+__all__ = [
+    "USER",
+    "Workspace",
+    "adopt",
+    "exclude",
+    "excluded",
+    "init",
+    "locate",
+    "open_workspace",
+    "owner_root",
+    "user_workspace",
+    "workspaces",
+]
+
+USER = "user"
+KEY_BYTES = 32
+ID_FILE = "recall-id"
+CONFIG = Path(".recall") / "config.toml"
+Notice = Callable[[str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Workspace:
+    """One unit of isolation. `root` is the project folder it was found from, None for `user`."""
+
+    id: str
+    home: Path
+    root: Path | None = None
+
+    @property
+    def log_dir(self) -> Path:
+        """The folder of the record."""
+        return self.home / "log"
+
+    @property
+    def activity(self) -> Path:
+        """The open segment of the record."""
+        return self.log_dir / ACTIVITY
+
+    @property
+    def head_file(self) -> Path:
+        """The witness of the record's end."""
+        return self.log_dir / HEAD
+
+    @property
+    def blobs_dir(self) -> Path:
+        """The folder of long texts."""
+        return self.log_dir / "blobs"
+
+    @property
+    def native_dir(self) -> Path:
+        """The folder of source bytes as they were read."""
+        return self.log_dir / "native"
+
+    @property
+    def index_path(self) -> Path:
+        """The index."""
+        return self.home / "index.sqlite"
+
+    @property
+    def run_dir(self) -> Path:
+        """Locks, spool and derived files that may be lost."""
+        return self.home / "run"
+
+    @property
+    def key_path(self) -> Path:
+        """The key of ids and secret marks; outside the record, never exported."""
+        return self.home / "id.key"
+
+    def id_key(self) -> bytes:
+        """Return the workspace's random key, made on first use."""
+        secure_dir(self.home)
+        key = write_once(self.key_path, os.urandom(KEY_BYTES))
+        if len(key) != KEY_BYTES:
+            raise WorkspaceError(f"{self.key_path} is damaged: {len(key)} bytes instead of {KEY_BYTES}; restore it")
+        return key
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What a folder resolves to. status: known, unlisted, moved, copied, new, root_gone, refused."""
+
+    status: str
+    root: Path | None = None
+    tree: GitTree | None = None
+    id: str | None = None
+
+
+def user_workspace(data: Path) -> Workspace:
+    """Return the workspace of what is true in every project."""
+    return Workspace(USER, data / "workspaces" / USER)
+
+
+def workspaces(data: Path) -> list[Workspace]:
+    """Return every workspace of the table, sorted by id, with its first root."""
+    table = sorted(read_table(data).items())
+    return [_workspace(data, name, Path(entry.roots[0]) if entry.roots else None) for name, entry in table]
+
+
+def locate(cwd: Path, data: Path) -> Workspace | None:
+    """Return the workspace a folder belongs to, None when it has none yet. Reads only."""
+    found = _resolve(cwd, data)
+    if found.id is None or found.status == "copied":
+        return None
+    return _workspace(data, found.id, found.root)
+
+
+def owner_root(cwd: Path | str, data: Path) -> tuple[Workspace | None, str]:
+    """Return (workspace, reason) for the folder a session ran in. Reads only.
+
+    The reason is `known` beside a workspace, else `excluded`, `root_gone` (the folder is no
+    more and no known root held it), `refused` (relative, or with `..` in it) or `unknown_root`.
+    """
+    text = os.fspath(cwd)
+    if not Path(text).is_absolute() or "\0" in text or ".." in re.split(r"[/\\]", text):
+        return None, "refused"
+    if excluded(Path(text), data):
+        return None, "excluded"
+    found = _resolve(Path(text), data)
+    if found.id is None or found.status == "copied":
+        return None, "root_gone" if found.status == "root_gone" else "unknown_root"
+    return _workspace(data, found.id, found.root), "known"
+
+
+def open_workspace(
+    cwd: Path, data: Path, *, create: str | None = None, notice: Notice = lambda message: None
+) -> Workspace:
+    """Return the workspace of a folder, ready for writing.
+
+    create says what to do when there is none: `init` marks the project, `capture` only lists
+    its root in the table, None raises WorkspaceError. A moved project is followed, a copied
+    one gets a new id under `init` and `capture`; notice is told of either.
+    """
+    if create not in (None, "init", "capture"):
+        raise ValueError("create is 'init', 'capture' or None")
+    found = _resolve(cwd, data)
+    if found.status in ("refused", "root_gone") or found.root is None:
+        raise WorkspaceError(f"{cwd} is no folder that can be a project; run recall inside one")
+    fresh = found.id is None or found.status == "copied"
+    if fresh and create is None:
+        raise WorkspaceError(f"no workspace for {found.root}; run 'recall init' first")
+    workspace = _workspace(data, _new_id() if fresh or found.id is None else found.id, found.root)
+    if found.status == "copied":
+        notice(f"{found.root} is a copy of a project that is still in its place; it gets a workspace of its own")
+    try:
+        workspace = _record_root(workspace, found, data, notice)
+        _make_home(workspace, notice)
+        if create == "init":
+            _mark_project(workspace, found.tree)
+        elif found.status == "copied":
+            _mark_project(workspace, found.tree, anew=False)
+    except OSError as error:
+        where = error.filename or workspace.home
+        raise WorkspaceError(f"cannot write {where} ({error.strerror}); mend that, then run 'recall init'") from error
+    return workspace
+
+
+def init(cwd: Path, data: Path, *, notice: Notice = lambda message: None) -> Workspace:
+    """Give a project its workspace: home, marks, ignore rules. A second run changes no byte."""
+    return open_workspace(cwd, data, create="init", notice=notice)
+
+
+def adopt(paths: Iterable[Path], cwd: Path, data: Path, *, notice: Notice = lambda message: None) -> Workspace:
+    """Link projects that lay, or lie, at paths to the folder cwd, and return their workspace.
+
+    When a path is a workspace's root that is gone, cwd's folder joins that workspace, unless it has
+    a record of its own. Any other path becomes a further root of cwd's workspace.
+    """
+    table = read_table(data)
+    wanted = [os.path.realpath(path) for path in paths]
+    found = _resolve(cwd, data)
+    if found.root is None:
+        raise WorkspaceError(f"{cwd} is no folder that can be a project; run recall inside one")
+    own = None if found.status == "copied" else found.id
+    joined = own
+    for path in wanted:
+        here = Path(path).exists()
+        places = {item: name for name, entry in table.items() for item in entry.roots + ([] if here else entry.former)}
+        owner = places.get(path)
+        if owner is None or owner == joined:
+            continue
+        if here:
+            raise WorkspaceError(f"{path} is a project with a workspace of its own; it cannot be adopted")
+        if joined is not None and _has_record(data, joined):
+            raise WorkspaceError(f"{found.root} has a record of its own; adopt {path} from a folder without one")
+        joined = owner
+    target = joined if joined is not None else _new_id()
+    root = os.fspath(found.root)
+
+    def change(table: dict[str, Entry]) -> None:
+        if own is not None and own != target:
+            table.pop(own, None)
+        entry = table.setdefault(target, Entry())
+        for path in [*wanted, root]:
+            here = Path(path).exists()
+            entry.roots = [item for item in entry.roots if not same_place(item, path)]
+            entry.former = [item for item in entry.former if item != path]
+            (entry.roots if here else entry.former).append(path)
+        if found.tree is not None and found.tree.owned:
+            entry.common = os.fspath(found.tree.common)
+
+    change_table(data, change)
+    workspace = _workspace(data, target, found.root)
+    _make_home(workspace, notice)
+    _mark_project(workspace, found.tree)
+    return workspace
+
+
+# -- finding -------------------------------------------------------------------------------
+
+
+def _workspace(data: Path, name: str, root: Path | None) -> Workspace:
+    return Workspace(name, data / "workspaces" / name, root)
+
+
+def _resolve(cwd: Path, data: Path) -> _Found:
+    text = os.fspath(cwd)
+    if "\0" in text:
+        return _Found("refused")
+    real = os.path.realpath(text)
+    table = read_table(data)
+    if not Path(real).is_dir():
+        name, at = longest_root(table, real, former=True)
+        return _Found("known", Path(at), None, name) if name else _Found("root_gone")
+    root, tree = _project_at(Path(real))
+    carried = read_id(tree.common / ID_FILE) if tree is not None and tree.owned else None
+    carried = carried or config_id(root / CONFIG)
+    if carried is not None:
+        found = _judge(table, data, carried, root, tree)
+        if found.status != "copied":
+            return found
+        name, _ = longest_root(table, os.fspath(root), inside=os.fspath(root))
+        return _Found("known", root, tree, name) if name else found
+    name, at = longest_root(table, real, inside=None if tree is None else os.fspath(root))
+    if name:
+        return _Found("known", Path(at) if tree is None else root, tree, name)
+    return _Found("new", root, tree)
+
+
+def _project_at(real: Path) -> tuple[Path, GitTree | None]:
+    """Return the project folder that holds real and its work tree: the nearest marked one, else real itself."""
+    for folder in (real, *real.parents):
+        if folder != real and is_lonely(os.fspath(folder)):
+            break
+        tree = git_tree_at(folder)
+        if tree is not None or config_id(folder / CONFIG) is not None:
+            return folder, tree
+    return real, None
+
+
+def _judge(table: dict[str, Entry], data: Path, name: str, root: Path, tree: GitTree | None) -> _Found:
+    """Decide whether the id that a project carries is its own, has moved with it, or was copied."""
+    entry = table.get(name)
+    owned = tree is not None and tree.owned
+    if entry is None:  # git's folder cannot be sent around with the files; config.toml can
+        trusted = owned or not (data / "workspaces" / name).exists()
+        return _Found("unlisted" if trusted else "copied", root, tree, name)
+    if any(same_place(item, os.fspath(root)) for item in entry.roots):
+        return _Found("known", root, tree, name)
+    if tree is not None and owned and entry.common is not None and same_place(entry.common, os.fspath(tree.common)):
+        return _Found("known", root, tree, name)
+    originals = [config_id(Path(item) / CONFIG) for item in entry.roots]
+    if entry.common is not None:
+        originals.append(read_id(Path(entry.common) / ID_FILE))
+    return _Found("copied" if name in originals else "moved", root, tree, name)
+
+
+def _has_record(data: Path, name: str) -> bool:
+    try:
+        head = read_head(data / "workspaces" / name / "log")
+    except RecordError:
+        return True
+    return head is not None and head.seq > 0
+
+
+# -- writing -------------------------------------------------------------------------------
+
+
+def _new_id() -> str:
+    number = bytearray(os.urandom(16))
+    number[6] = number[6] & 0x0F | 0x40
+    number[8] = number[8] & 0x3F | 0x80
+    text = number.hex()
+    return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
+
+
+def _record_root(workspace: Workspace, found: _Found, data: Path, notice: Notice) -> Workspace:
+    """List the root in the table and return the workspace, which is another's when that was quicker."""
+    root = os.fspath(found.root or "")
+    chosen = workspace.id
+
+    def change(table: dict[str, Entry]) -> None:
+        nonlocal chosen
+        if found.status in ("new", "copied"):
+            chosen = longest_root(table, root, inside=root)[0] or chosen
+        entry = table.setdefault(chosen, Entry())
+        if found.status == "moved":
+            gone = [item for item in entry.roots if not Path(item).is_dir()]
+            entry.former = sorted({*entry.former, *gone})
+            entry.roots = [item for item in entry.roots if item not in gone]
+        if Path(root).is_dir() and not any(same_place(item, root) for item in entry.roots):
+            entry.roots.append(root)
+        if found.tree is not None and found.tree.owned:
+            entry.common = os.fspath(found.tree.common)
+
+    change_table(data, change)
+    if found.status == "moved":
+        notice(f"the project moved to {root}; its record follows")
+    return _workspace(data, chosen, found.root)
+
+
+def _make_home(workspace: Workspace, notice: Notice) -> None:
+    if not workspace.log_dir.is_dir():
+        reason = unsafe_reason(workspace.home)
+        if reason is not None:
+            notice(f"the record lies on {reason}: locks may fail there; set RECALL_HOME to a local folder")
+    secure_dir(workspace.home)
+    secure_dir(workspace.log_dir)
+    secure_dir(workspace.run_dir)
+    workspace.id_key()
+    if not workspace.head_file.exists() and not any(workspace.log_dir.glob("activity.*jsonl")):
+        os.close(os.open(workspace.activity, os.O_WRONLY | os.O_CREAT, 0o600))
+        write_head(workspace.log_dir, Head(1, 0, genesis(workspace.id), 0))
+
+
+def _mark_project(workspace: Workspace, tree: GitTree | None, *, anew: bool = True) -> None:
+    """Write the id into the project and keep its marks out of version control; anew=False only where one stands."""
+    root = workspace.root
+    if root is None:
+        return
+    if tree is not None and tree.owned:
+        if anew or (tree.common / ID_FILE).exists():
+            set_id(tree.common / ID_FILE, workspace.id)
+        ignore(tree.common / "info" / "exclude")
+    if anew or (root / CONFIG).exists():
+        set_config_id(root / CONFIG, workspace.id)
