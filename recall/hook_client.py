@@ -8,7 +8,7 @@ Time runs from the start of the process. The service may use the first half of t
 at 85 % of it, and the process ends with it: inner waits are parts of one whole and cannot add up to more.
 """
 
-import _signal
+import _signal  # type: ignore[import-not-found]  # `signal` would import enum
 import os
 import sys
 import time
@@ -87,7 +87,7 @@ def _is_set(name: str) -> bool:
 def stamp(site: str) -> str:
     """Return what tells one installed copy of the program from another, without reading a file."""
     try:
-        found = os.stat(f"{site}/recall/version.py")
+        found = os.stat(f"{site}/recall/version.py")  # noqa: PTH116 pathlib would cost 10 ms
     except OSError:
         return "-"
     return f"{found.st_mtime_ns:x}.{found.st_size:x}.{found.st_ino:x}"
@@ -171,7 +171,7 @@ def _part(hook: Hook, service: "Socket") -> bytes:
 
 
 def _peer(service: "Socket") -> tuple[int, int]:
-    """Return process and user at the other end; where the system does not tell, the socket's folder keeps others out."""
+    """Return process and user at the other end; where the system does not tell, the folder keeps others out."""
     import _socket
 
     if not hasattr(_socket, "SO_PEERCRED"):
@@ -181,7 +181,7 @@ def _peer(service: "Socket") -> tuple[int, int]:
 
 
 def _strike(hook: Hook, service: "Socket") -> None:
-    """Note that a service took the call and gave no answer; after the third time in a row end it, so that a new one starts.
+    """Note that a service took the call and gave no answer; end it after the third in a row, so that a new one starts.
 
     The service empties the file whenever it answers. The process to end is the one that listens on this very socket.
     """
@@ -202,9 +202,12 @@ def _strike(hook: Hook, service: "Socket") -> None:
 def answer_by_words(hook: Hook, payload: bytes) -> bytes:
     """Return the answer found without the service; only here is more of the program imported."""
     hook.stage = "words"
-    if any(not os.path.isfile(f"{hook.site}/{name}/__init__.py") for name in PACKAGES):
+    if any(not os.access(f"{hook.site}/{name}/__init__.py", os.R_OK) for name in PACKAGES):
         hook.count("packages_shadowed")
         return b""
+    from recall import light
+
+    light.install()
     from recall import hook_words
 
     return hook_words.answer(hook, payload)

@@ -4,8 +4,10 @@ A line is `seconds since 1970 <tab> harness <tab> kind`. Kinds: `payload_*` (not
 `error:<stage>:<type>`, `service_*` (why a turn was answered by words), `packages_shadowed`, `reader_gone`.
 """
 
+import contextlib
 import json
 import os
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -23,6 +25,17 @@ class Count:
     kind: str
     times: int
     last: int
+
+
+def add(data: Path, harness: str, kind: str) -> None:
+    """Append one failure; a failure to count is no failure."""
+    line = f"{time.time():.0f}\t{harness}\t{kind}\n".encode("utf-8", "replace")
+    with contextlib.suppress(OSError):
+        descriptor = os.open(data / COUNTERS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        try:
+            os.write(descriptor, line)
+        finally:
+            os.close(descriptor)
 
 
 def read(data: Path, *, since: int = 0) -> list[Count]:

@@ -22,19 +22,18 @@ if TYPE_CHECKING:
 
 
 def start_service(data: str, site: str) -> bool:
-    """Start the service unless one runs or is starting; False when the last start failed less than half a minute ago."""
+    """Start the service unless one runs or is starting; False after a start that failed in the last half minute."""
     locked = take_lock(f"{data}/{SERVICE_LOCK}")
     if locked is None:
         return True
-    marker = f"{data}/{SERVICE_STARTING}"
+    marker = Path(data, SERVICE_STARTING)
     try:
-        if abs(time.time() - os.stat(marker).st_mtime) < PAUSE_S:
+        if abs(time.time() - marker.stat().st_mtime) < PAUSE_S:
             os.close(locked)
             return False
     except OSError:
         pass
-    os.close(os.open(marker, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600))
-    os.utime(marker)
+    marker.touch(0o600)
     detach("recall.cli.serve", (data, "--lock", str(locked)), data=data, site=site, keep=locked)
     os.close(locked)
     return True

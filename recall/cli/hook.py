@@ -1,0 +1,32 @@
+"""`recall hook HARNESS`: the hook without its launcher; what installed hooks run is `<data>/bin/recall-hook`."""
+
+import os
+
+import click
+
+from recall.launcher import site_folder
+from transcript.paths import data_home
+
+DEFAULT_HARNESS = "claude-code"
+
+
+@click.command("hook")
+@click.argument("harness", default=DEFAULT_HARNESS)
+def command(harness: str) -> None:
+    """Answer one hook payload on standard input.
+
+    Prints one JSON object or nothing and always exits 0. Bare `recall` with a payload on a pipe does the same.
+
+    \b
+        recall hook claude-code < payload.json
+    """
+    run([harness])
+
+
+def run(arguments: list[str]) -> int:
+    """Answer the payload on standard input and end the process with 0."""
+    from recall.hook_client import main
+
+    harness = arguments[0] if arguments else DEFAULT_HARNESS
+    main([str(data_home(os.environ)), harness, str(site_folder())])
+    return 0

@@ -1,0 +1,38 @@
+"""Keeps this machine's settings file of a project out of its repository, by git's own local exclude list."""
+
+from pathlib import Path
+
+from transcript.gitdir import git_tree_at
+from transcript.paths import write_atomic
+
+LINE = "/.claude/settings.local.json"
+
+
+def exclude(file: Path) -> Path | None:
+    """Add our line to the exclude list of the repository whose top holds `.claude`; return the list, if there is one."""
+    tree = git_tree_at(file.parent.parent)
+    if tree is None or not tree.owned:
+        return None
+    listed = tree.common / "info" / "exclude"
+    text = listed.read_text(encoding="utf-8", errors="surrogateescape") if listed.exists() else ""
+    if LINE in text.splitlines():
+        return listed
+    listed.parent.mkdir(parents=True, exist_ok=True)
+    _write(listed, f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{LINE}\n")
+    return listed
+
+
+def unexclude(listed: Path) -> None:
+    """Take our line out again."""
+    if not listed.exists():
+        return
+    text = listed.read_text(encoding="utf-8", errors="surrogateescape")
+    kept = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") != LINE]
+    if "".join(kept) != text:
+        _write(listed, "".join(kept))
+
+
+def _write(listed: Path, text: str) -> None:
+    mode = listed.stat().st_mode & 0o7777 if listed.exists() else 0o644
+    write_atomic(listed, text.encode("utf-8", "surrogateescape"))
+    listed.chmod(mode)

@@ -1,0 +1,152 @@
+"""One event of a harness, the same with and without the service: what is answered, and what is written afterwards.
+
+On the hook path: standard library only.
+"""
+
+import json
+import os
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from indexer.reader import Reader
+from indexer.rows import IndexMeta
+from recall import engine, harness, ledger
+from recall.harness import Payload
+from recall.query import Query
+from recall.settings import Settings
+from recall.turn import CountTokens, Scorer, Turn, Vectors
+from recall.turnstate import TurnState
+from recall.version import VERSION
+from scoring.score import score_all
+from transcript.errors import RecordError, WorkspaceError
+from transcript.event import Draft
+from transcript.log import Log
+from transcript.paths import secure_dir, write_atomic
+from transcript.workspace import Workspace, open_workspace, owner_root
+
+HEARTBEATS = "heartbeat"
+
+
+@dataclass(frozen=True, slots=True)
+class Means:
+    """What a turn is answered with. `vectors` is None where only words can be searched, and `note` says why."""
+
+    reader: Reader
+    count_tokens: CountTokens
+    vectors: Vectors | None = None
+    scorer: Scorer = score_all
+    meta: IndexMeta | None = None
+    note: str = ""
+
+
+class HookTurn:
+    """A prompt between its payload and its ledger row."""
+
+    def __init__(self, payload: Payload, data: Path, *, mode: str, call: str, now: datetime, started: float) -> None:
+        self.payload, self.data, self.mode, self.call = payload, data, mode, call
+        self.now, self.started = now, started
+        self.workspace, self.reason = owner_root(payload.cwd, data) if payload.cwd else (None, "refused")
+        self.settings = Settings()
+        self.turn = Turn("", (), "unfinished")
+        self.note = ""
+        self.meta: IndexMeta | None = None
+        self._query = Query(payload.prompt, payload.session, payload.harness, payload.cwd)
+        self._already: frozenset[str] = frozenset()
+        self._state: TurnState | None = None
+        self._latency_ms = 0.0
+
+    def answer(self, means: Means, settings: Settings) -> bytes:
+        """Return what goes to the harness; the ledger row is complete once this has returned."""
+        self.settings, self.meta = settings, means.meta
+        self.note = self.note or means.note
+        assert_workspace = self.workspace
+        if assert_workspace is None:
+            return self.silent("no_workspace")
+        self._state = TurnState(assert_workspace.run_dir, self.payload.session, cwd=self.payload.cwd)
+        already = self._state.begin(self.payload.prompt, now=self.now, call=self.call)
+        if already is None:
+            return self.silent("twin")
+        self._already = already
+        self.turn = engine.recall(
+            self._query,
+            means.reader,
+            means.vectors,
+            settings,
+            now=self.now,
+            count_tokens=means.count_tokens,
+            scorer=means.scorer,
+            already=already,
+        )
+        self._latency_ms = (time.monotonic() - self.started) * 1000
+        return harness.answer(self.payload, self.turn.block)
+
+    def silent(self, reason: str) -> bytes:
+        """Answer nothing, for this reason."""
+        self.turn = Turn("", (), reason)
+        self._latency_ms = (time.monotonic() - self.started) * 1000
+        return b""
+
+    def record(self, *, lock_timeout: float = 0.02) -> str:
+        """Write the ledger row and what the session has been shown; return why there is no row, or "".
+
+        A project that has no workspace yet gets its entry in the table here, as a first capture would give it.
+        """
+        if self.workspace is None and self.reason == "unknown_root":
+            try:
+                self.workspace = open_workspace(Path(self.payload.cwd), self.data, create="capture")
+            except WorkspaceError:
+                return "no_workspace"
+        if self.workspace is None:
+            return self.reason
+        if self._state is not None and self.turn.block:
+            self._state.settle([item.candidate.pointer.event for item in self.turn.items])
+        try:
+            Log(self.workspace).append_or_spool(self._draft(), now=self.now, lock_timeout=lock_timeout)
+        except RecordError:
+            return "record_not_writable"
+        return ""
+
+    def spool(self) -> None:
+        """Leave the ledger row for the next writer: for a client whose time is over."""
+        if self.workspace is not None:
+            Log(self.workspace).spool(self._draft())
+
+    def _draft(self) -> Draft:
+        how = ledger.Circumstances(
+            mode=self.mode,
+            latency_ms=self._latency_ms or (time.monotonic() - self.started) * 1000,
+            index=self.meta,
+            already=self._already,
+            call=self.call or os.urandom(8).hex(),
+            note=self.note,
+        )
+        return ledger.draft(self._query, self.turn, self.settings, how, now=self.now)
+
+
+def forget_injected(payload: Payload, workspace: Workspace | None) -> None:
+    """After a compaction or `/clear` nothing that was injected stands in the model's window any more."""
+    if payload.compacts and workspace is not None:
+        TurnState(workspace.run_dir, payload.session, cwd=payload.cwd).clear()
+
+
+def beat(data: Path, payload: Payload, mode: str) -> None:
+    """Note that this harness's hook has fired: one small file a harness, replaced whole."""
+    path = secure_dir(data / HEARTBEATS) / f"{payload.harness}.json"
+    events = {**read_beat(data, payload.harness), payload.event: time.time()}
+    write_atomic(path, json.dumps({"events": events, "mode": mode, "version": VERSION}).encode(), durable=False)
+
+
+def read_beat(data: Path, harness_name: str) -> dict[str, float]:
+    """Return when each event of this harness fired last (seconds since 1970); empty before the first."""
+    try:
+        events = json.loads((data / HEARTBEATS / f"{harness_name}.json").read_bytes())["events"]
+        return {str(event): float(at) for event, at in events.items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
+
+
+def utc_now() -> datetime:
+    """Return the clock of a live turn."""
+    return datetime.now(UTC)

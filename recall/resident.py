@@ -1,0 +1,201 @@
+"""The resident service's inside: one open index a workspace, one warm model, the same engine as everywhere.
+
+APSW reads the indexes here; the standard `sqlite3` is never imported in this process.
+"""
+
+import threading
+import time
+from collections.abc import Mapping
+from pathlib import Path
+
+import numpy as np
+
+from indexer.rows import RowFilter
+from indexer.store import Store
+from indexer.tokens import TokenCounter
+from indexer.vectors import Hit, NumpyVec, fault, unit
+from recall import config, hook_counters, hook_turn, spawn
+from recall.harness import Payload, Refused, recognise
+from recall.hook_turn import HookTurn, Means
+from recall.service import Reply
+from recall.settings import Settings
+from recall.warm_model import Vector, WarmModel
+from scoring.pool import score_pool
+from transcript.errors import ConfigError, IndexMissing, IndexNewer, LockBusy, StoreError
+from transcript.workspace import Workspace, owner_root
+
+KEPT_FOR_WORDS_S = 0.15  # of a turn's time, when the model is slow
+LEDGER_LOCK_S = 1.0
+FRESH_S = 2.0  # how long read settings are taken as they are
+
+
+class Resident:
+    """Answers payloads for every workspace of one data folder."""
+
+    def __init__(self, data: Path, site: Path, model: WarmModel, env: Mapping[str, str]) -> None:
+        self._data, self._site, self._model, self._env = data, site, model, env
+        self._rooms: dict[str, _Room] = {}
+        self._guard = threading.Lock()
+        self._count_tokens = TokenCounter()
+        self._count_tokens("warm up")
+
+    def respond(self, harness: str, raw: bytes, left_s: float) -> Reply:
+        """Return the reply to one payload; its afterwards writes ledger, heartbeat and what the event asks for."""
+        started = time.monotonic()
+        payload = recognise(harness, raw)
+        if isinstance(payload, Refused):
+            kind = payload.kind
+            return Reply(afterwards=lambda delivered: hook_counters.add(self._data, harness, kind))
+        if payload.asks:
+            return self._answer(payload, started, left_s)
+        return Reply(afterwards=lambda delivered: self._note(payload))
+
+    def _answer(self, payload: Payload, started: float, left_s: float) -> Reply:
+        now = hook_turn.utc_now()
+        turn = HookTurn(payload, self._data, mode="warm", call=payload.call, now=now, started=started)
+        output = b""
+        if turn.workspace is None:
+            turn.silent("no_workspace")
+        else:
+            room = self._room(turn.workspace)
+            with room.lock:
+                output = self._search(room, turn, started + left_s)
+        return Reply(output, lambda delivered: self._record(turn, delivered))
+
+    def _search(self, room: "_Room", turn: HookTurn, until: float) -> bytes:
+        try:
+            store = room.open_store()
+            settings = room.settings(self._data, self._env)
+            search = _VectorSearch(store, room, self._model, until, settings.retrieval.arm)
+            means = Means(store, self._count_tokens, search, score_pool, store.meta())
+            output = turn.answer(means, settings)
+            turn.note = search.reason
+            return output
+        except IndexMissing:
+            return turn.silent("no_index")
+        except IndexNewer:
+            return turn.silent("index_newer")
+        except (StoreError, LockBusy) as error:
+            room.close()
+            hook_counters.add(self._data, turn.payload.harness, f"index:{type(error).__name__}")
+            return turn.silent("index_unreadable")
+
+    def _record(self, turn: HookTurn, delivered: bool) -> None:
+        """After the answer. A turn whose client has gone is the client's own to record: it answers by words."""
+        if not delivered:
+            hook_counters.add(self._data, turn.payload.harness, "service_too_late")
+            return
+        hook_turn.beat(self._data, turn.payload, "warm")
+        missing = turn.record(lock_timeout=LEDGER_LOCK_S)
+        if missing and missing not in ("excluded", "refused"):
+            hook_counters.add(self._data, turn.payload.harness, f"ledger:{missing}")
+
+    def _note(self, payload: Payload) -> None:
+        hook_turn.beat(self._data, payload, "warm")
+        workspace, reason = owner_root(payload.cwd, self._data) if payload.cwd else (None, "refused")
+        hook_turn.forget_injected(payload, workspace)
+        if payload.event == "SessionStart" and workspace is not None:
+            self._warm(workspace)
+        if payload.captures and reason not in ("excluded", "refused"):
+            name = workspace.id if workspace else ""
+            spawn.start_capture(str(self._data), str(self._site), payload.cwd, workspace=name)
+        hook_counters.compact(self._data)
+
+    def _warm(self, workspace: Workspace) -> None:
+        """Open a workspace's index when its session starts, so that the first prompt finds it open."""
+        room = self._room(workspace)
+        with room.lock:
+            try:
+                room.warm()
+            except (StoreError, LockBusy):
+                room.close()
+
+    def _room(self, workspace: Workspace) -> "_Room":
+        with self._guard:
+            return self._rooms.setdefault(workspace.id, _Room(workspace))
+
+
+class _Room:
+    """What is kept open for one workspace. Used by one turn at a time."""
+
+    def __init__(self, workspace: Workspace) -> None:
+        self.workspace = workspace
+        self.lock = threading.Lock()
+        self._store: Store | None = None
+        self._file: tuple[int, int] = (0, 0)
+        self._settings = Settings()
+        self._read_at = 0.0
+        self._vectors: NumpyVec | None = None
+        self._vectors_of: tuple[Store, int, int] | None = None
+
+    def open_store(self) -> Store:
+        """Return the open index, opened anew when the file was replaced."""
+        try:
+            found = self.workspace.index_path.stat()
+        except FileNotFoundError:
+            self.close()
+            raise IndexMissing("no index for this workspace; run 'recall index' first") from None
+        if self._store is None or self._file != (found.st_dev, found.st_ino):
+            self.close()
+            self._store = Store.open(self.workspace.index_path)
+            self._file = (found.st_dev, found.st_ino)
+        self._store.refresh()
+        return self._store
+
+    def close(self) -> None:
+        """Let go of the index."""
+        if self._store is not None:
+            self._store.close()
+        self._store = self._vectors = self._vectors_of = None
+
+    def settings(self, data: Path, env: Mapping[str, str]) -> Settings:
+        """Return the workspace's settings; the files are looked at again after two seconds."""
+        if time.monotonic() - self._read_at > FRESH_S:
+            try:
+                self._settings = config.load(data, self.workspace.root, env).settings()
+            except ConfigError:
+                hook_counters.add(data, "service", "config_not_readable")
+            self._read_at = time.monotonic()
+        return self._settings
+
+    def nearest(self, store: Store, vector: Vector, k: int, allowed: RowFilter | None) -> list[Hit]:
+        """Return the chunks nearest to vector, from the vectors that are kept in memory."""
+        meta = store.meta()
+        if self._vectors is None or self._vectors_of != (store, meta.generation, meta.dimension):
+            self._vectors = NumpyVec(store.run, meta.generation, meta.dimension)
+            self._vectors_of = (store, meta.generation, meta.dimension)
+        return self._vectors.nearest(vector, k, allowed)
+
+    def warm(self) -> None:
+        """Open index and vectors before the first prompt asks for them."""
+        store = self.open_store()
+        meta = store.meta()
+        if meta.n_vectors:
+            self.nearest(store, np.zeros(meta.dimension, np.float32), 1, None)
+
+
+class _VectorSearch:
+    """The engine's vector search: encodes within the time, then scans; says in `reason` why it found nothing."""
+
+    def __init__(self, store: Store, room: _Room, model: WarmModel, until: float, arm: int) -> None:
+        self._store, self._room, self._model, self._until, self._arm = store, room, model, until, arm
+        self.reason = ""
+
+    def __call__(self, prompt: str, allowed: RowFilter | None) -> list[tuple[int, float]] | None:
+        meta = self._store.meta()
+        if not meta.n_vectors:
+            self.reason = "no_vectors"
+            return None
+        vector, self.reason = self._model.encode(prompt, seconds=self._until - KEPT_FOR_WORDS_S - time.monotonic())
+        if vector is None:
+            return None
+        embedder = self._model.embedder
+        if embedder is None or not self._store.serves(embedder.id, embedder.revision, embedder.dimension):
+            self.reason = "other_model"
+            return None
+        wrong = fault(vector, meta.dimension)
+        if wrong:
+            self.reason = "vector_unusable"
+            return None
+        hits = self._room.nearest(self._store, unit(vector), self._arm, allowed)
+        return [(hit.chunk_id, hit.similarity) for hit in hits]

@@ -1,0 +1,82 @@
+"""The embedding model of the service: loaded behind, kept warm, never waited for longer than a turn allows.
+
+One thread owns the model. A turn hands it a text and waits for its share of time; while the model still loads, has
+failed or is busy with a text whose turn has gone, the answer is the reason why this turn is one of words.
+"""
+
+import queue
+import threading
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from indexer.embedder import Embedder
+from transcript.errors import EmbedderUnavailable
+
+Vector = NDArray[np.float32]
+
+
+@dataclass(slots=True)
+class _Job:
+    text: str
+    done: threading.Event = field(default_factory=threading.Event)
+    vector: Vector | None = None
+    reason: str = ""
+
+
+class WarmModel:
+    """A model that answers within a given time, or says why not."""
+
+    def __init__(self, load: Callable[[], Embedder]) -> None:
+        self._load = load
+        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._busy_since = 0.0
+        self.ready = threading.Event()
+        self.embedder: Embedder | None = None
+        self.failure = ""
+        threading.Thread(target=self._run, name="model", daemon=True).start()
+
+    def encode(self, text: str, *, seconds: float) -> tuple[Vector | None, str]:
+        """Return (vector, ""), or (None, reason) when there is none within the time."""
+        if self.failure:
+            return None, "model_missing"
+        if not self.ready.is_set():
+            return None, "model_loading"
+        if self._busy_since and time.monotonic() - self._busy_since > seconds:
+            return None, "model_busy"
+        job = _Job(text)
+        self._jobs.put(job)
+        if not job.done.wait(max(seconds, 0.0)):
+            return None, "model_slow"
+        return job.vector, job.reason
+
+    def _run(self) -> None:
+        try:
+            embedder = self._load()
+            embedder.encode(["warm up"])
+        except EmbedderUnavailable as error:
+            self.failure = str(error)
+            return
+        except Exception as error:  # the boundary of the hook: whatever a model's library raises, words go on
+            self.failure = f"{type(error).__name__}: {error}"
+            return
+        self.embedder = embedder
+        self.ready.set()
+        while True:
+            job = self._jobs.get()
+            self._busy_since = time.monotonic()
+            try:
+                job.vector = np.asarray(embedder.encode([job.text]))[0]
+            except Exception as error:  # the same: one text that fails is one turn of words
+                job.reason = f"model_failed:{type(error).__name__}"
+            self._busy_since = 0.0
+            job.done.set()
+
+    def describe(self) -> dict[str, Any]:
+        """Return what `recall health` shows of the model."""
+        state = "failed" if self.failure else "ready" if self.ready.is_set() else "loading"
+        return {"model": self.embedder.id if self.embedder else "", "model_state": state, "model_failure": self.failure}
