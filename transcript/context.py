@@ -1,0 +1,169 @@
+"""A window on the conversation: the newest turns, a page further back, or the turns around one event.
+
+Never the whole record unless asked: a page has at most 20 turns and a token cap, and a cursor
+to the page before it.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from itertools import islice
+
+from transcript.errors import PointerError, RecordError
+from transcript.event import Event, Position
+from transcript.log import Log
+
+LAST = 20
+RADIUS = 5
+TOKEN_CAP = 8000
+REDACTED = "[redacted]"
+_CUT = "… [cut; 'recall show' has the rest]"
+
+
+@dataclass(frozen=True, slots=True)
+class Turn:
+    """One turn of a window: its event, its words as far as they fit, and whether it is the one asked for."""
+
+    event: Event
+    text: str
+    tokens: int
+    target: bool = False
+    cut: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Window:
+    """Turns from oldest to newest, the cursor to older ones (None at the start), and what was left out."""
+
+    turns: list[Turn]
+    cursor: str | None
+    note: str
+
+
+def rough_tokens(text: str) -> int:
+    """Return a token count that is rarely too low: a third of the bytes, rounded up."""
+    return (len(text.encode("utf-8", "surrogatepass")) + 2) // 3
+
+
+def context(
+    log: Log,
+    *,
+    last: int = LAST,
+    around: str | None = None,
+    radius: int = RADIUS,
+    cursor: str | None = None,
+    session: str | None = None,
+    agent: str | None = None,
+    all: bool = False,
+    token_cap: int = TOKEN_CAP,
+    count_tokens: Callable[[str], int] = rough_tokens,
+) -> Window:
+    """Return a window of conversation turns.
+
+    By default the newest `last` turns within token_cap; cursor continues where an earlier
+    window ended; around (an event id or pointer) centres the window on one event of any type,
+    within its session; all lifts both caps. Following cursors meets every turn once.
+    """
+    if last < 1 or radius < 0 or token_cap < 1:
+        raise ValueError("last and token_cap are at least 1, radius at least 0")
+    if around is not None:
+        return _around(log, around, radius, token_cap, count_tokens)
+    wanted = _Filter(session, agent)
+    found: list[Turn] = []
+    spent = 0
+    note = ""
+    more = False
+    for event in _older(log, cursor):
+        if not wanted(event):
+            continue
+        if not all and len(found) == last:
+            more, note = True, f"{last} turns; older ones behind the cursor"
+            break
+        turn = _turn(log, event, count_tokens)
+        if not all and spent + turn.tokens > token_cap:
+            if found:
+                more, note = True, f"token cap of {token_cap} reached; older turns behind the cursor"
+                break
+            turn = _shortened(turn, token_cap, count_tokens)
+            note = f"one turn cut to {token_cap} tokens"
+        found.append(turn)
+        spent += turn.tokens
+    return Window(found[::-1], _cursor(found[-1].event) if more else None, note)
+
+
+@dataclass(frozen=True, slots=True)
+class _Filter:
+    session: str | None
+    agent: str | None
+
+    def __call__(self, event: Event) -> bool:
+        return (
+            event.type == "conversation_turn"
+            and (self.session is None or event.session == self.session)
+            and (self.agent is None or event.agent == self.agent)
+        )
+
+
+def _around(log: Log, around: str, radius: int, cap: int, count: Callable[[str], int]) -> Window:
+    """Return the target with radius turns of its session on either side; texts are cut to fit the cap."""
+    target = log.find(around)
+    wanted = _Filter(target.session, None)
+    before = list(islice((event for event in islice(log.read_back(target.position), 1, None) if wanted(event)), radius))
+    after = list(islice((event for event in log.read(target.position) if wanted(event)), radius))
+    events = [*reversed(before), target, *after]
+    turns = [_turn(log, event, count, target=event.id == target.id) for event in events]
+    if sum(turn.tokens for turn in turns) <= cap:
+        return Window(turns, None, "")
+    share = max(1, cap // len(turns))
+    turns = [turn if turn.tokens <= share else _shortened(turn, share, count) for turn in turns]
+    return Window(turns, None, f"long turns cut to {share} tokens each, so that all fit into {cap}")
+
+
+def _turn(log: Log, event: Event, count: Callable[[str], int], *, target: bool = False) -> Turn:
+    text = log.text(event) if event.body else REDACTED
+    return Turn(event, text, count(text), target)
+
+
+def _shortened(turn: Turn, cap: int, count: Callable[[str], int]) -> Turn:
+    """Return the turn with as much of its beginning as fits into cap tokens, the mark included."""
+    low, high = 0, len(turn.text)
+    while low < high:
+        middle = (low + high + 1) // 2
+        if count(turn.text[:middle] + _CUT) <= cap:
+            low = middle
+        else:
+            high = middle - 1
+    text = turn.text[:low] + _CUT
+    return Turn(turn.event, text, count(text), turn.target, cut=True)
+
+
+def _cursor(event: Event) -> str:
+    at = event.position
+    return f"{at.segment}.{at.offset}.{at.seq}.{at.hash[:8]}"
+
+
+def _older(log: Log, cursor: str | None) -> Iterator[Event]:
+    """Yield events from newest to oldest, from behind the one a cursor names."""
+    if cursor is None:
+        yield from log.read_back()
+        return
+    parts = cursor.split(".")
+    if len(parts) != 4 or not all(part.isascii() and part.isdigit() for part in parts[:3]):
+        raise PointerError("not a cursor of this command; run 'recall context' without one")
+    segment, offset, seq = (int(part) for part in parts[:3])
+    head = log.head()
+    start = Position(segment, offset, seq, "")
+    if 0 < seq <= head.seq and (segment, offset) <= (head.segment, head.length):
+        events = log.read_back(start)
+        try:
+            first = next(events, None)
+        except (RecordError, FileNotFoundError):  # no line ends there any more
+            first = None
+        if first is not None and first.seq == seq and first.position.hash.startswith(parts[3]):
+            yield from events
+            return
+        events = log.read_back()
+        for event in events:
+            if event.seq == seq and event.position.hash.startswith(parts[3]):
+                yield from events
+                return
+    raise PointerError("the cursor does not fit this record; run 'recall context' without one")
