@@ -134,7 +134,7 @@ def render(
     places = [i for i, r in enumerate(result) if r.shown]
     spare = sum(1 for r in result if r.verdict == "no_place")
     rendered = inject(
-        [result[i].candidate for i in places],
+        [_without_own_head(result[i].candidate, prompt) for i in places],
         settings.budget,
         harness=query.harness,
         count_tokens=count_tokens,
@@ -144,6 +144,12 @@ def render(
         if number not in rendered.kept:
             result[i] = replace(result[i], verdict="no_room")
     return result, rendered
+
+
+def _without_own_head(candidate: Candidate, prompt: str) -> Candidate:
+    """Without the head of its prompt where that is the prompt now asked: a harness may not name its session."""
+    head = folded(candidate.head).rstrip("…").rstrip(".")
+    return replace(candidate, head="") if head and prompt.startswith(head) else candidate
 
 
 def _gate_score(ranked: Sequence[Ranked], cues: Cues) -> float:

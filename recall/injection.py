@@ -13,7 +13,7 @@ import hashlib
 import re
 import unicodedata
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from recall.caps import fits, utf16_units
@@ -66,24 +66,30 @@ def inject(
     the block says how many there are. No item fits: the empty block.
     """
     chars = _pointer_chars([item.pointer for item in items])
-    texts = [_item(item, budget, chars) for item in items]
+    texts: list[str] = []
     kept: list[int] = []
-    best = Rendered("", ())
-    for index in range(len(items)):
+    # The longest line about what is missing is assumed, so that the last block is never longer than the trial.
+    most_missing = missing + len(items)
+    for index, item in enumerate(items):
         if len(kept) >= budget.items:
             break
-        trial = [*kept, index]
-        # The longest line about what is missing is assumed, so that the last block is never longer than the trial.
-        block = _frame([texts[i] for i in trial], missing + len(items))
+        # A first item that alone is over the budget (a script of many tokens a character) is shown shorter.
+        sizes = (1, 2, 4) if not kept else (1,)
+        for size in sizes:
+            text = _item(item, replace(budget, item_chars=budget.item_chars // size), chars)
+            block = _frame([*texts, text], most_missing)
+            if _measure(block, budget, harness, count_tokens) is not None:
+                texts.append(text)
+                kept.append(index)
+                break
+    if not kept:
+        return Rendered("", ())
+    for said in (most_missing - len(kept), most_missing):
+        block = _frame(texts, said)
         tokens = _measure(block, budget, harness, count_tokens)
         if tokens is not None:
-            kept = trial
-            best = Rendered(block, tuple(kept), tokens)
-    if not kept:
-        return best
-    block = _frame([texts[i] for i in kept], missing + len(items) - len(kept))
-    fitting = _measure(block, budget, harness, count_tokens)
-    return best if fitting is None else Rendered(block, tuple(kept), fitting)
+            return Rendered(block, tuple(kept), tokens)
+    return Rendered("", ())
 
 
 def _measure(block: str, budget: BudgetSettings, harness: str, count_tokens: CountTokens) -> int | None:

@@ -1,0 +1,95 @@
+"""When a turn stays silent."""
+
+from dataclasses import replace
+
+import pytest
+
+from recall.gate import closed, gate_score, item_refused, rare_terms
+from recall.settings import GateSettings
+from recall.turn import Candidate, Pointer
+
+GATE = GateSettings(threshold=0.5, threshold_words=0.3)
+
+
+def candidate(*, cosine: float | None = None, matched: str = "", relevance: float = 1.0) -> Candidate:
+    at = Pointer("e" * 26, 0, 5, "s", 0, "final")
+    return Candidate(
+        1, "text", (at,), cosine=cosine, matched=frozenset(matched.split()), evidence=relevance, relevance=relevance
+    )
+
+
+@pytest.mark.parametrize(
+    ("evidence", "words", "words_only", "expected"),
+    [
+        ([], 5, False, "no_candidates"),
+        ([0.0], 5, False, "no_candidates"),
+        ([0.6], 5, False, ""),
+        ([0.59], 5, False, "low_evidence"),
+        ([0.6], 1, False, "low_evidence"),
+        ([0.4], 4, True, ""),
+        ([0.4], 4, False, "low_evidence"),
+    ],
+    ids=["nothing", "no match", "at threshold", "below", "one word damps", "words only", "with vectors"],
+)
+def test_the_best_evidence_opens_the_gate(evidence: list[float], words: int, words_only: bool, expected: str) -> None:
+    assert closed(evidence, content_words=words, words_only=words_only, settings=GATE) == expected
+
+
+def test_the_evidence_part_can_be_switched_off() -> None:
+    off = replace(GATE, evidence=False)
+
+    assert closed([0.01], content_words=1, words_only=False, settings=off) == ""
+
+
+def test_the_gate_score_damps_short_prompts() -> None:
+    assert gate_score(0.8, 1) == pytest.approx(0.4)
+    assert gate_score(0.8, 7) == pytest.approx(0.7)
+
+
+@pytest.mark.parametrize(
+    ("cosine", "matched", "expected"),
+    [
+        (0.499, "", "below_floor"),
+        (0.500, "", ""),
+        (0.501, "", ""),
+        (None, "", "below_floor"),
+        (0.2, "loris1818", ""),
+        (None, "loris1818", ""),
+        (0.2, "common", "below_floor"),
+    ],
+)
+def test_an_item_needs_nearness_or_a_rare_word(cosine: float | None, matched: str, expected: str) -> None:
+    item = candidate(cosine=cosine, matched=matched)
+
+    assert item_refused(item, best=1.0, rare=frozenset({"loris1818"}), settings=GATE) == expected
+
+
+def test_with_its_other_parts_off_the_gate_is_the_plain_floor() -> None:
+    """LCA 5.4-01: 0.499 is out and 0.501 is in."""
+    plain = GateSettings(rare=False, evidence=False, margin=False)
+
+    refused = [
+        item_refused(candidate(cosine=c, matched="loris1818"), best=1.0, rare=frozenset({"loris1818"}), settings=plain)
+        for c in (0.499, 0.501)
+    ]
+
+    assert refused == ["below_floor", ""]
+
+
+def test_an_item_far_below_the_best_is_left_out() -> None:
+    settings = replace(GATE, margin_share=0.5)
+
+    kept, dropped = (item_refused(candidate(cosine=0.9, relevance=r), best=1.0, rare=frozenset(), settings=settings)
+                     for r in (0.5, 0.49))  # fmt: skip
+
+    assert (kept, dropped) == ("", "below_margin")
+    assert item_refused(candidate(cosine=0.9, relevance=0.1), best=1.0, rare=frozenset(),
+                        settings=replace(settings, margin=False)) == ""  # fmt: skip
+
+
+def test_a_word_is_rare_by_its_share_and_a_small_store_counts_as_two_thousand() -> None:
+    settings = GateSettings(rare_share=0.01)
+    frequency = {"here": 20, "there": 21, "nowhere": 0}
+
+    assert rare_terms(frequency, passages=2, settings=settings) == {"here"}
+    assert rare_terms(frequency, passages=40_000, settings=settings) == {"here", "there"}

@@ -1,0 +1,145 @@
+"""Near copies, diversity, the gate's verdicts and the shares of the kinds."""
+
+import random
+
+import pytest
+
+from recall.selection import REASONS, SHOWN, GateInput, Scored, choose, diversified, unique
+from recall.settings import GateSettings, SelectionSettings
+from recall.turn import Candidate, Pointer
+from scoring.score import Features, score
+from scoring.weights import Weights
+from transcript.canonical import b32id
+
+OPEN = GateSettings(item=False, evidence=False, margin=False)
+KNOWN = GateInput(5, False, frozenset())
+NO_WEIGHTS = Weights(alpha=1.0, beta=0, gamma=0, delta=0, epsilon=0, lambda_=0)
+
+
+def scored(text: str, relevance: float, *, source: str = "final", event: str = "", said: int = 0) -> Scored:
+    at = Pointer(event or b32id(text, str(said)), 0, len(text), "s", said, source)
+    item = Candidate(1, text, (at,), evidence=relevance, relevance=relevance)
+    return Scored(item, score(Features(relevance, source=source), NO_WEIGHTS))
+
+
+def texts(items: list[Scored]) -> list[str]:
+    return [item.candidate.text for item in items]
+
+
+def test_ten_near_copies_collapse_to_one_item_with_all_pointers() -> None:
+    """LCA 5.3-02."""
+    line = "Always run the migration with the  lock held, never beside a running importer on this host"
+    copies = [scored(line.upper() if i % 2 else f"{line}{' ' * i}", 1.0 - i / 100, said=i) for i in range(10)]
+    distinct = [scored(f"another fact about subject{i} and value{i}", 0.5 - i / 100) for i in range(5)]
+
+    kept, dropped = unique([*copies, *distinct], SelectionSettings())
+
+    assert len(kept) == 6
+    assert len(kept[0].candidate.pointers) == 10
+    assert {d.verdict for d in dropped} == {"near_copy"}
+    assert len(dropped) == 9
+
+
+def test_two_facts_that_share_most_words_stay_two() -> None:
+    kept, _ = unique([scored("the port is 8080", 0.9), scored("the port is 9090", 0.8)], SelectionSettings())
+
+    assert len(kept) == 2
+
+
+def test_of_two_near_copies_the_later_value_speaks_at_the_better_rank() -> None:
+    words = " ".join(f"w{i}" for i in range(40))
+    old, new = scored(f"{words} port 8080", 0.9, said=1), scored(f"{words} port 9090", 0.7, said=2)
+
+    kept, dropped = unique([old, new], SelectionSettings())
+
+    assert texts(kept) == [f"{words} port 9090"]
+    assert kept[0].score.total == old.score.total
+    assert [p.said for p in kept[0].candidate.pointers] == [2, 1]
+    assert dropped[0].candidate.text.endswith("8080")
+
+
+def test_one_item_a_record() -> None:
+    first, second = scored("first passage", 0.9, event="e" * 26), scored("second passage", 0.8, event="e" * 26)
+
+    kept, dropped = unique([first, second], SelectionSettings())
+
+    assert texts(kept) == ["first passage"]
+    assert dropped[0].verdict == "same_record"
+
+
+def test_diversity_moves_the_alike_down_and_drops_nothing() -> None:
+    a = scored("red green blue cyan", 0.90)
+    b = scored("red green blue pink", 0.89)
+    c = scored("one two three four", 0.85)
+
+    plain = diversified([a, b, c], SelectionSettings(diversity=0.0))
+    spread = diversified([a, b, c], SelectionSettings(diversity=0.2))
+
+    assert texts(plain) == texts([a, b, c])
+    assert texts(spread) == texts([a, c, b])
+
+
+def test_ties_break_by_event_id() -> None:
+    one, two = scored("x one", 0.5, event="b" * 26), scored("y two", 0.5, event="a" * 26)
+
+    assert texts(diversified([one, two], SelectionSettings())) == ["y two", "x one"]
+
+
+@pytest.mark.parametrize(
+    ("memories", "fragments", "expected"),
+    [(20, 20, (4, 2)), (0, 20, (0, 6)), (20, 0, (6, 0)), (1, 20, (1, 5)), (20, 1, (5, 1))],
+)
+def test_the_kinds_have_shares_and_lend_what_they_leave(
+    memories: int, fragments: int, expected: tuple[int, int]
+) -> None:
+    """LCA 5.4-02: four from memory files and two from transcript out of 20 and 20."""
+    pool = [scored(f"memory {i}", 0.5 - i / 1000, source="memory") for i in range(memories)]
+    pool += [scored(f"fragment {i}", 0.9 - i / 1000) for i in range(fragments)]
+    ordered = diversified(pool, SelectionSettings())
+
+    ranked, reason = choose(ordered, OPEN, SelectionSettings(), KNOWN, places=6)
+
+    shown = [r.candidate.source for r in ranked if r.shown]
+    assert (shown.count("memory"), shown.count("final")) == expected
+    assert reason == ""
+    assert all(r.verdict == "no_place" for r in ranked if not r.shown)
+
+
+def test_the_shares_are_settings() -> None:
+    pool = [scored(f"memory {i}", 0.5, source="memory") for i in range(5)] + [scored(f"f {i}", 0.9) for i in range(5)]
+
+    ranked, _ = choose(pool, OPEN, SelectionSettings(memory_items=1, transcript_items=1), KNOWN, places=2)
+
+    assert sorted(r.candidate.source for r in ranked if r.shown) == ["final", "memory"]
+
+
+def test_every_verdict_has_a_reason_text() -> None:
+    pool = [scored("strong", 1.0), scored("weak", 0.01)]
+
+    ranked, reason = choose(pool, GateSettings(item=False, evidence=False), SelectionSettings(), KNOWN, places=6)
+    closed_list, closed_reason = choose(pool, GateSettings(threshold=9.0), SelectionSettings(), KNOWN, places=6)
+
+    assert [r.verdict for r in ranked] == [SHOWN, "below_margin"]
+    assert reason == ""
+    assert closed_reason == "low_evidence"
+    assert {r.verdict for r in [*ranked, *closed_list]} - {SHOWN} <= set(REASONS)
+
+
+@pytest.mark.parametrize("seed", range(30))
+def test_no_weighting_shows_more_than_there_are_places(seed: int) -> None:
+    rng = random.Random(seed)
+    pool = [
+        scored(f"t{i} {rng.random()}", rng.random(), source=rng.choice(["memory", "final", "prompt", "curated"]))
+        for i in range(rng.randrange(0, 30))
+    ]
+
+    ranked, _ = choose(
+        pool,
+        OPEN,
+        SelectionSettings(memory_items=rng.randrange(5), transcript_items=rng.randrange(5)),
+        KNOWN,
+        places=rng.randrange(7),
+    )
+
+    assert sum(r.shown for r in ranked) <= 6
+    assert len(ranked) == len(pool)
