@@ -1,0 +1,114 @@
+"""Where a setting comes from."""
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from recall.config import load
+from recall.settings import Settings
+from transcript.errors import ConfigError
+
+
+@pytest.fixture
+def places(tmp_path: Path) -> tuple[Path, Path]:
+    data, project = tmp_path / "data", tmp_path / "project"
+    data.mkdir()
+    (project / ".recall").mkdir(parents=True)
+    return data, project
+
+
+def test_defaults_are_the_dataclasses(places: tuple[Path, Path]) -> None:
+    config = load(*places, {})
+
+    assert config.settings() == Settings()
+    assert config.get("gate.similarity_floor").value == 0.5
+    assert {v.origin for v in config.values} == {"default"}
+
+
+def test_a_flag_wins_over_variable_project_and_user_file(places: tuple[Path, Path]) -> None:
+    data, project = places
+    layers: list[tuple[Any, str]] = []
+    (data / "config.toml").write_text("[budget]\nitems = 2\n")
+    layers.append((load(data, project, {}).get("budget.items"), "user file"))
+    (project / ".recall" / "config.toml").write_text("[budget]\nitems = 3\n")
+    layers.append((load(data, project, {}).get("budget.items"), "project file"))
+    env = {"RECALL_BUDGET_ITEMS": "4"}
+    layers.append((load(data, project, env).get("budget.items"), "variable"))
+    layers.append((load(data, project, env, {"budget.items": 5}).get("budget.items"), "flag"))
+
+    assert [(v.value, v.origin) for v, _ in layers] == [
+        (2, "user file"), (3, "project file"), (4, "variable"), (5, "flag"),
+    ]  # fmt: skip
+    assert load(data, project, env).settings().budget.items == 4
+
+
+@pytest.mark.parametrize(
+    ("text", "named"),
+    [
+        ("[budget]\nitemz = 3\n", "budget.itemz"),
+        ("[budgets]\nitems = 3\n", "budgets.items"),
+        ("items = 3\n", "items"),
+        ("[budget]\nitems = '3'\n", "budget.items"),
+        ("[gate]\nrare = 1\n", "gate.rare"),
+        ("[budget\n", "config.toml"),
+        ("[weights]\nalpha = -1\n", "alpha"),
+        ("[index]\nchunk_chars = 3\n", "chunk_chars"),
+    ],
+)
+def test_a_wrong_file_is_an_error_that_names_what(places: tuple[Path, Path], text: str, named: str) -> None:
+    data, project = places
+    (project / ".recall" / "config.toml").write_text(text)
+
+    with pytest.raises(ConfigError, match=named):
+        load(data, project, {})
+
+
+def test_a_near_name_is_suggested(places: tuple[Path, Path]) -> None:
+    (places[0] / "config.toml").write_text("[budget]\nitemz = 3\n")
+
+    with pytest.raises(ConfigError, match=r"did you mean budget\.items\?"):
+        load(*places, {})
+
+
+@pytest.mark.parametrize("name", ["RECALL_BUDGET_ITEMZ", "RECALL_GATE_NOTHING"])
+def test_a_variable_of_our_sections_that_names_no_setting_is_an_error(places: tuple[Path, Path], name: str) -> None:
+    with pytest.raises(ConfigError, match=name):
+        load(*places, {name: "3"})
+
+
+def test_variables_of_others_are_left_alone(places: tuple[Path, Path]) -> None:
+    env = {"RECALL_HOME": "/x", "RECALL_OFF": "0", "RECALL_API_KEY": "other product", "PATH": "/bin"}
+
+    assert load(*places, env).settings() == Settings()
+
+
+def test_switches_and_numbers_are_read_from_variables(places: tuple[Path, Path]) -> None:
+    env = {
+        "RECALL_GATE_RARE": "off",
+        "RECALL_GATE_THRESHOLD": "0.25",
+        "RECALL_CAPTURE_NATIVE": "no",
+        "RECALL_WEIGHTS_LAMBDA": "0.2",
+        "RECALL_INDEX_MODEL": "onnx:other",
+    }
+
+    config = load(*places, env)
+
+    assert config.settings().gate.rare is False
+    assert config.settings().gate.threshold == 0.25
+    assert config.capture().native is False
+    assert config.settings().weights.lambda_ == 0.2
+    assert config.index().model == "onnx:other"
+    with pytest.raises(ConfigError, match=r"gate\.rare"):
+        load(*places, {"RECALL_GATE_RARE": "perhaps"})
+
+
+def test_the_workspace_id_in_the_project_file_is_no_setting(places: tuple[Path, Path]) -> None:
+    (places[1] / ".recall" / "config.toml").write_text('id = "0f4c"\n\n[budget]\nitems = 3\n')
+
+    assert load(*places, {}).get("budget.items").value == 3
+
+
+def test_a_setting_that_does_not_exist_cannot_be_asked_for(places: tuple[Path, Path]) -> None:
+    with pytest.raises(ConfigError, match=r"budget\.gone"):
+        load(*places, {}).get("budget.gone")
