@@ -1,0 +1,74 @@
+import os
+import stat
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from transcript.errors import WorkspaceError
+from transcript.paths import data_home, owned_dir, runtime_dir, secure_dir, write_atomic, write_once
+
+
+def mode(path):
+    return stat.S_IMODE(path.stat().st_mode)
+
+
+def test_recall_home_moves_the_data_and_the_user_folder_is_the_default(tmp_path):
+    assert data_home({"RECALL_HOME": str(tmp_path / "x")}) == tmp_path / "x"
+    assert data_home({}).name == "recall"
+
+
+def test_folders_are_0700_and_files_0600_whatever_the_umask(tmp_path):
+    before = os.umask(0)
+    try:
+        secure_dir(tmp_path / "a" / "b")
+        write_atomic(tmp_path / "a" / "b" / "f", b"x")
+        write_once(tmp_path / "a" / "b" / "g", b"y")
+    finally:
+        os.umask(before)
+
+    assert [mode(tmp_path / "a"), mode(tmp_path / "a" / "b")] == [0o700, 0o700]
+    assert [mode(tmp_path / "a" / "b" / "f"), mode(tmp_path / "a" / "b" / "g")] == [0o600, 0o600]
+
+
+def test_folder_that_is_open_to_others_is_closed(tmp_path):
+    (tmp_path / "open").mkdir()
+    (tmp_path / "open").chmod(0o755)
+
+    assert mode(secure_dir(tmp_path / "open")) == 0o700
+
+
+def test_failed_replacement_leaves_the_old_file_and_no_litter(tmp_path, monkeypatch):
+    write_atomic(tmp_path / "f", b"old")
+    monkeypatch.setattr(os, "fsync", lambda descriptor: (_ for _ in ()).throw(OSError(28, "No space left on device")))
+
+    with pytest.raises(OSError, match="No space"):
+        write_atomic(tmp_path / "f", b"new")
+
+    assert [path.name for path in tmp_path.iterdir()] == ["f"]
+    assert (tmp_path / "f").read_bytes() == b"old"
+
+
+def test_write_once_keeps_the_first(tmp_path):
+    assert write_once(tmp_path / "k", b"first") == b"first"
+    assert write_once(tmp_path / "k", b"second") == b"first"
+
+
+def test_runtime_folder_prefers_xdg_then_data_then_tmp(tmp_path):
+    deep = tmp_path / ("d" * 80)
+
+    with tempfile.TemporaryDirectory(dir="/tmp") as name:  # short enough for a socket, which tmp_path may not be
+        short = Path(name)
+        assert runtime_dir(short / "data", {"XDG_RUNTIME_DIR": name}) == short / "recall"
+        assert mode(short / "recall") == 0o700
+        assert runtime_dir(short / "data", {"XDG_RUNTIME_DIR": str(short / "missing")}) == short / "data" / "run"
+        assert runtime_dir(deep, {"XDG_RUNTIME_DIR": str(deep)}) == Path(f"/tmp/recall-{os.getuid()}")
+    assert runtime_dir(deep, {}) == Path(f"/tmp/recall-{os.getuid()}")
+
+
+def test_link_in_place_of_the_runtime_folder_is_refused(tmp_path):
+    (tmp_path / "elsewhere").mkdir()
+    (tmp_path / "recall-1").symlink_to(tmp_path / "elsewhere")
+
+    with pytest.raises(WorkspaceError, match="belongs to somebody else"):
+        owned_dir(tmp_path / "recall-1")
