@@ -36,7 +36,7 @@ def book() -> Book:
     made = Book()
     for i in range(8):
         made.say(
-            f"s{i}", f"how wide is kestrel pool {i}?", f"kestrel pool {i} is {i * 3} wide, said on day {i}", days=i
+            f"s{i}", f"how wide is kestrel pool {i}?", f"kestrel pool {i} is {i * 3} wide, said on day {i}", days=i + 1
         )
         made.cosine[f"kestrel pool {i} is {i * 3} wide, said on day {i}"] = 0.5 + i / 100
     return made
