@@ -4,8 +4,18 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from indexer import lexical
-from indexer.rows import FINAL, PROMPT, ROLES, SOURCE_CLASSES, ExchangeRow, IndexMeta, LexicalResult, PassageRow
-from indexer.rows import PointerRow, RowFilter
+from indexer.rows import (
+    FINAL,
+    PROMPT,
+    ROLES,
+    SOURCE_CLASSES,
+    ExchangeRow,
+    IndexMeta,
+    LexicalResult,
+    PassageRow,
+    PointerRow,
+    RowFilter,
+)
 from transcript.errors import IndexMissing, IndexNewer, IndexUnreadable
 
 SCHEMA_VERSION = 1
@@ -142,7 +152,7 @@ class Reader:
         limit = "" if as_of is None else f" AND p.ts <= {int(as_of)}"
         return self._batched(
             "SELECT p.chunk_id, v.event, p.start, p.end, s.session, p.exchange, p.ts, p.kind,"
-            " CASE WHEN s.exchanges > 1 AND x.id IS NOT NULL"
+            " CASE WHEN o.exchanges > 1 AND x.id IS NOT NULL"
             " THEN min(1.0, max(0.0, CAST(x.ordinal AS REAL) / (o.exchanges - 1))) ELSE 1.0 END,"
             " p.seq, p.flags, p.worker"
             f" FROM pointer_{g} p JOIN event_{g} v ON v.id = p.event JOIN session_{g} s ON s.id = p.session"
@@ -166,7 +176,10 @@ class Reader:
                 f"the index has schema {schema}, this version reads {SCHEMA_VERSION}; upgrade recall"
                 " or run 'recall index rebuild'"
             )
-        return self._number("generation")
+        generation = self._number("generation")
+        if generation == 0:
+            raise IndexMissing("nothing is indexed in this workspace yet; run 'recall index' first")
+        return generation
 
     def _number(self, key: str) -> int:
         for (value,) in self._execute("SELECT value FROM meta WHERE key = ?", (key,)):

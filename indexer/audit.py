@@ -1,0 +1,174 @@
+"""Counts what an index holds and whether its parts agree. Reads only; for `recall health`.
+
+Copies are counted from the texts themselves, not from the keys that are meant to prevent them.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from indexer.rows import IMPLAUSIBLE_TIME, SOURCE_CLASSES
+from indexer.store import Store
+from indexer.vectors import KINDS, NumpyVec
+
+MOST_VECTORS = 300_000  # above it their lengths are not looked at: all of them would have to be in memory
+FLOAT_BYTES = 4
+MOST_SHOWN = 20
+_FOLDED = "lower(replace(replace(replace(replace(replace(replace(text,' ',''),char(10),''),char(9),''),'\"',''),'''',''),'`',''))"
+
+
+@dataclass(frozen=True, slots=True)
+class Copies:
+    """Rows against distinct (class, role, text)."""
+
+    rows: int
+    distinct: int
+    most_repeated: int
+    bytes: int
+    bytes_needed: int
+    by_class: dict[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Embeddings:
+    """Rows by the state of their vector."""
+
+    vectors: int
+    failed: int
+    set_aside: int
+    truncated: int
+    zero: int | None
+    failures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """Rows of one table that have no counterpart in another."""
+
+    orphan_vectors: int
+    orphan_pointers: int
+    words_missing: int
+    words_extra: int
+
+
+def copies(store: Store) -> Copies:
+    """Count repeated texts, and the bytes of texts and vectors stored and needed."""
+    g = store.generation
+    grouped = (
+        "SELECT source_class, count(*) AS n, length(CAST(text AS BLOB)) AS size"
+        f" FROM chunk_{g} GROUP BY source_class, role, text"
+    )
+    rows = distinct = most = stored = needed = 0
+    by_class: dict[str, int] = {}
+    sql = f"SELECT source_class, sum(n), count(*), max(n), sum(n * size), sum(size) FROM ({grouped}) GROUP BY 1"
+    for source_class, n, texts, highest, size, once in store.run(sql):
+        rows, distinct, most = rows + n, distinct + texts, max(most, highest)
+        stored, needed = stored + size, needed + once
+        by_class[SOURCE_CLASSES[source_class]] = n - texts
+    row_bytes = FLOAT_BYTES * store.meta().dimension
+    vectors = len(store.vectors.ids())
+    held = rows - distinct
+    return Copies(
+        rows,
+        distinct,
+        most,
+        stored + row_bytes * vectors,
+        needed + row_bytes * max(0, vectors - held),
+        by_class,
+    )
+
+
+def near_copies(store: Store) -> int:
+    """Count rows that equal another of their class and role but for case, quotes and spaces."""
+    sql = (
+        "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(DISTINCT text) AS n"
+        f" FROM chunk_{store.generation} GROUP BY source_class, role, {_FOLDED})"
+    )
+    return _one(store, sql)
+
+
+def by_class(store: Store) -> dict[str, int]:
+    """Count chunks by source class."""
+    sql = f"SELECT source_class, count(*) FROM chunk_{store.generation} GROUP BY source_class"
+    return {SOURCE_CLASSES[number]: n for number, n in store.run(sql)}
+
+
+def embeddings(store: Store, *, crashes: int = 2) -> Embeddings:
+    """Count vectors, failures, rows set aside after crashes, cut texts, and vectors without a direction."""
+    g = store.generation
+    state = f"embed_state_{g}"
+    sql = f"SELECT id, error FROM {state} WHERE error <> '' ORDER BY id LIMIT {MOST_SHOWN}"
+    failures = tuple(f"chunk {number}: {str(error)[:160]}" for number, error in store.run(sql))
+    ids = store.vectors.ids()
+    return Embeddings(
+        vectors=len(ids),
+        failed=_one(store, f"SELECT count(*) FROM {state} WHERE error <> '' AND crashes < {crashes}"),
+        set_aside=_one(store, f"SELECT count(*) FROM {state} WHERE crashes >= {crashes}"),
+        truncated=_one(store, f"SELECT count(*) FROM {state} WHERE truncated <> 0"),
+        zero=_without_direction(store) if len(ids) <= MOST_VECTORS else None,
+        failures=failures,
+    )
+
+
+def agreement(store: Store) -> Agreement:
+    """Count vectors, pointers and words that belong to no chunk, and chunks without pointer or words."""
+    g = store.generation
+    chunks = {row[0] for row in store.run(f"SELECT id FROM chunk_{g}")}
+    pointed = {row[0] for row in store.run(f"SELECT DISTINCT chunk_id FROM pointer_{g}")}
+    lost = {number // KINDS for number in store.vectors.ids()} - chunks
+    missing = extra = 0
+    if store.has_table(f"chunk_fts_{g}_docsize"):
+        words = {row[0] for row in store.run(f"SELECT id FROM chunk_fts_{g}_docsize")}
+        missing, extra = len(chunks - words), len(words - chunks)
+    return Agreement(len(lost), len(pointed ^ chunks), missing, extra)
+
+
+def implausible_times(store: Store) -> int:
+    """Count chunks said at a time that cannot be."""
+    sql = f"SELECT count(DISTINCT chunk_id) FROM pointer_{store.generation} WHERE flags & {IMPLAUSIBLE_TIME}"
+    return _one(store, sql)
+
+
+def secrets_masked(store: Store) -> int:
+    """Count the marks that stand where a credential stood."""
+    mark = "[secret:"
+    sql = (
+        f"SELECT coalesce(sum((length(text) - length(replace(text, '{mark}', ''))) / {len(mark)}), 0)"
+        f" FROM chunk_{store.generation} WHERE instr(text, '{mark}')"
+    )
+    return _one(store, sql)
+
+
+def pointers(store: Store) -> int:
+    """Count source pointers."""
+    return _one(store, f"SELECT count(*) FROM pointer_{store.generation}")
+
+
+def last_run(store: Store) -> str | None:
+    """Return when the last run of the writer began, as it was written."""
+    return next((str(row[0]) for row in store.run("SELECT started_at FROM run ORDER BY id DESC LIMIT 1")), None)
+
+
+def watermark_seq(store: Store) -> int:
+    """Return the number of the last event that the index has read."""
+    try:
+        return int(json.loads(store.meta().watermark or "{}").get("seq", 0))
+    except (ValueError, AttributeError, TypeError):
+        return 0
+
+
+def _without_direction(store: Store) -> int:
+    dimension = store.meta().dimension
+    if not dimension:
+        return 0
+    _, matrix = NumpyVec(store.run, store.generation, dimension).matrix()
+    lengths = np.linalg.norm(matrix, axis=1)
+    return int(np.count_nonzero(~np.isfinite(lengths) | (lengths < 1e-6)))
+
+
+def _one(store: Store, sql: str, values: tuple[Any, ...] = ()) -> int:
+    for (value,) in store.run(sql, values):
+        return int(value or 0)
+    return 0

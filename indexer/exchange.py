@@ -1,0 +1,170 @@
+"""Folds the events of a session into exchanges: a person's prompt, what was said on the way, the final answer.
+
+A prompt opens an exchange. The texts of the last assistant message are its final answer, those of earlier messages are
+narration; that changes as the exchange goes on. A sub-agent has exchanges of its own. A sighting repeats a record in
+another session, which then goes on from there.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+
+from indexer.rows import (
+    ABANDONED,
+    CURATED,
+    EXTERNAL,
+    FINAL,
+    FROM_WORKER,
+    IMPLAUSIBLE_TIME,
+    PROMPT,
+    REASONING,
+    REWOUND,
+    SUMMARY,
+    TOOL_CALL,
+    TOOL_RESULT,
+    WORKER,
+)
+from indexer.store_write import NewChunk, Place, Rows, SessionState
+from transcript.event import Event
+
+CURATED_TYPES = frozenset({"decision", "task", "question", "correction", "outcome", "observation"})
+INDEXED_TYPES = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning"}) | CURATED_TYPES
+FOLDED_TYPES = INDEXED_TYPES | {"system", "sighting", "mark"}
+_MARKS = {"abandoned": ABANDONED, "rewound": REWOUND}
+_EARLIEST = 1_262_304_000  # 2010: no harness is older
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """An event with everything that could be computed before the transaction. A known chunk is its key alone."""
+
+    event: Event
+    chunks: Sequence[tuple[int, int, bytes, NewChunk | None]] = ()  # start, end, key, what to store
+    head: str = ""
+
+
+class Fold:
+    """Applies prepared events in the order of the record."""
+
+    def __init__(self, rows: Rows, *, now: int) -> None:
+        self._rows = rows
+        self._now = now
+        self.pointers = 0
+        self.sightings = 0
+        self.marks = 0
+        self.prompts = 0
+        self.known = 0  # passages whose chunk was there already
+
+    def apply(self, prepared: Prepared) -> None:
+        """Store what one event brings, inside the caller's transaction."""
+        event = prepared.event
+        if event.type == "sighting":
+            self._sight(event)
+        elif event.type == "mark":
+            self._mark(event)
+        elif event.type == "system":
+            if event.body.get("subtype") == "compact_boundary":
+                self._rows.event(event.id, boundary=True)
+                if not event.body.get("worker"):
+                    self._rows.session(event.session).compaction_seq = event.seq
+        elif event.type in INDEXED_TYPES and event.body:
+            self._say(prepared)
+
+    def _say(self, prepared: Prepared) -> None:
+        event = prepared.event
+        ts, implausible = self._seconds(event.ts)
+        session = self._rows.session(event.session)
+        session.cwd = session.cwd or str(event.body.get("cwd", ""))
+        session.last_ts = max(session.last_ts, 0 if implausible else ts)
+        worker = str(event.body.get("worker", ""))
+        kind = _kind(event)
+        number = self._rows.event(event.id, message=str(event.body.get("message", "")))
+        exchange = self._exchange_of(prepared, session, kind, worker, ts)
+        flags = (FROM_WORKER if worker else 0) | (EXTERNAL if event.origin == "external" else 0)
+        place = Place(
+            number, session.id, exchange, ts, kind, event.seq, flags | (IMPLAUSIBLE_TIME if implausible else 0), worker
+        )
+        for start, end, key, new in prepared.chunks:
+            chunk_id, stored = (self._rows.chunk_id(key), False) if new is None else self._rows.chunk(new)
+            self.known += not stored
+            self._rows.pointer(chunk_id, start, end, place)
+            self.pointers += 1
+
+    def _exchange_of(self, prepared: Prepared, session: SessionState, kind: int, worker: str, ts: int) -> int:
+        """Return the exchange an event belongs to, opened or moved on as its kind demands."""
+        event = prepared.event
+        if worker or kind == WORKER:
+            held = self._rows.worker_exchange(session.id, worker)
+            opens = event.body.get("kind") == "worker_prompt" or not held
+            ordinal = max(0, session.exchanges - 1)
+            return self._rows.open_exchange(session.id, ordinal, ts, prepared.head, worker) if opens else held
+        if kind in (SUMMARY, CURATED):
+            return 0
+        if kind == PROMPT:
+            session.exchange = self._rows.open_exchange(session.id, session.exchanges, ts, prepared.head)
+            session.exchanges += 1
+            session.final_message = ""
+            self.prompts += 1
+        elif kind == FINAL and prepared.chunks:
+            if session.exchange == 0:
+                session.exchange = self._rows.open_exchange(session.id, session.exchanges, ts, "")
+                session.exchanges += 1
+            message = str(event.body.get("message", "")) or event.id
+            if session.final_message != message:
+                if session.final_message:
+                    self._rows.demote_finals(session.exchange, session.id)
+                session.final_message = message
+        return session.exchange
+
+    def _sight(self, event: Event) -> None:
+        found = self._rows.find_event(str(event.body.get("of", "")))
+        if found is None:
+            return
+        number, message, boundary = found
+        session = self._rows.session(event.session)
+        if boundary:
+            session.compaction_seq = event.seq
+            return
+        self.sightings += 1
+        for chunk_id, start, end, place in self._rows.places(number):
+            if place.session == session.id:
+                return  # the same session in another file: nothing new
+            self._rows.pointer(chunk_id, start, end, self._rows.moved(place, session=session.id, seq=event.seq))
+            self.pointers += 1
+            if place.exchange and not place.worker:
+                _, ordinal = self._rows.exchange(place.exchange)
+                session.exchange = place.exchange
+                session.exchanges = max(session.exchanges, ordinal + 1)
+                if place.kind in (FINAL, FINAL + 1):
+                    session.final_message = message or event.id
+                elif place.kind == PROMPT:
+                    session.final_message = ""
+
+    def _mark(self, event: Event) -> None:
+        flag = _MARKS.get(str(event.body.get("mark", "")))
+        events = event.body.get("events")
+        if flag and isinstance(events, list):
+            self.marks += self._rows.flag(map(str, events), flag, self._rows.session(event.session).id)
+
+    def _seconds(self, stamp: str) -> tuple[int, bool]:
+        """Return the time in seconds, and whether it cannot be true (before 2010, or a day and more ahead)."""
+        try:
+            moment = datetime.fromisoformat(stamp)
+        except ValueError:
+            return 0, True
+        seconds = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
+        return seconds, not _EARLIEST <= seconds <= self._now + 86_400
+
+
+def _kind(event: Event) -> int:
+    """Return the kind of pointer an event gives; a reply counts as final until another follows."""
+    if event.type in CURATED_TYPES:
+        return CURATED
+    if event.type == "conversation_turn":
+        said = event.body.get("kind")
+        if said == "summary":
+            return SUMMARY
+        if said == "worker_prompt" or event.body.get("worker"):
+            return WORKER
+        return PROMPT if said == "prompt" else FINAL
+    return {"tool_call": TOOL_CALL, "tool_result": TOOL_RESULT, "reasoning": REASONING}[event.type]

@@ -1,0 +1,179 @@
+"""The tables of the index. Migrations are numbered; each is applied in one transaction with the row that records it.
+
+Any SQLite from 3.35 can read the file: stock FTS5 options, no STRICT tables, no JSONB. What a generation holds stands
+in tables with its number as suffix, so that a rebuild fills new ones beside those that serve.
+"""
+
+import json
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from indexer.reader import SCHEMA_VERSION
+from indexer.rows import KIND_NAMES, ROLES, SOURCE_CLASSES
+from transcript.errors import IndexNewer
+
+Execute = Callable[..., Iterable[tuple[Any, ...]]]
+
+_FIRST = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE migration (id INTEGER PRIMARY KEY, applied_at TEXT NOT NULL);
+CREATE TABLE generation (
+    id INTEGER PRIMARY KEY,
+    state TEXT NOT NULL CHECK (state IN ('building', 'serving')),
+    model TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    dimension INTEGER NOT NULL,
+    max_tokens INTEGER NOT NULL,
+    config_hash TEXT NOT NULL,
+    segmentation INTEGER NOT NULL,
+    watermark TEXT NOT NULL DEFAULT '',
+    n_chunks INTEGER NOT NULL DEFAULT 0,
+    n_vectors INTEGER NOT NULL DEFAULT 0
+);
+CREATE TABLE index_writers (name TEXT PRIMARY KEY, version TEXT NOT NULL, first_seen TEXT NOT NULL, last_seen TEXT NOT NULL)
+    WITHOUT ROWID;
+CREATE TABLE run (id INTEGER PRIMARY KEY, started_at TEXT NOT NULL, kind TEXT NOT NULL, report TEXT NOT NULL);
+INSERT INTO meta VALUES ('schema', '1'), ('generation', '0'), ('data_version', '0');
+"""
+MIGRATIONS: tuple[tuple[int, str], ...] = ((1, _FIRST),)
+
+_GENERATION = f"""
+CREATE TABLE chunk_{{g}} (
+    id INTEGER PRIMARY KEY,
+    key BLOB NOT NULL CHECK (length(key) = 16),
+    source_class INTEGER NOT NULL CHECK (source_class BETWEEN 0 AND {len(SOURCE_CLASSES) - 1}),
+    role INTEGER NOT NULL CHECK (role BETWEEN 0 AND {len(ROLES) - 1}),
+    n_tokens INTEGER NOT NULL,
+    text TEXT NOT NULL,
+    tokens TEXT NOT NULL
+);
+CREATE UNIQUE INDEX chunk_key_{{g}} ON chunk_{{g}} (key);
+CREATE TABLE event_{{g}} (id INTEGER PRIMARY KEY, event TEXT NOT NULL, message TEXT NOT NULL DEFAULT '',
+    boundary INTEGER NOT NULL DEFAULT 0);
+CREATE UNIQUE INDEX event_event_{{g}} ON event_{{g}} (event);
+CREATE TABLE session_{{g}} (
+    id INTEGER PRIMARY KEY,
+    session TEXT NOT NULL UNIQUE,
+    cwd TEXT NOT NULL DEFAULT '',
+    last_ts INTEGER NOT NULL DEFAULT 0,
+    exchanges INTEGER NOT NULL DEFAULT 0,
+    compaction_seq INTEGER NOT NULL DEFAULT 0,
+    exchange INTEGER NOT NULL DEFAULT 0,
+    final_message TEXT NOT NULL DEFAULT ''
+);
+CREATE TABLE exchange_{{g}} (
+    id INTEGER PRIMARY KEY,
+    session INTEGER NOT NULL,
+    ordinal INTEGER NOT NULL,
+    worker TEXT NOT NULL DEFAULT '',
+    ts INTEGER NOT NULL,
+    prompt_head TEXT NOT NULL
+);
+CREATE INDEX exchange_worker_{{g}} ON exchange_{{g}} (session, worker) WHERE worker <> '';
+CREATE TABLE pointer_{{g}} (
+    chunk_id INTEGER NOT NULL,
+    event INTEGER NOT NULL,
+    start INTEGER NOT NULL,
+    session INTEGER NOT NULL,
+    end INTEGER NOT NULL CHECK (end > start),
+    exchange INTEGER NOT NULL,
+    ts INTEGER NOT NULL,
+    kind INTEGER NOT NULL CHECK (kind BETWEEN 0 AND {len(KIND_NAMES) - 1}),
+    seq INTEGER NOT NULL,
+    flags INTEGER NOT NULL DEFAULT 0,
+    worker TEXT NOT NULL DEFAULT '',
+    PRIMARY KEY (chunk_id, event, start, session)
+) WITHOUT ROWID;
+CREATE INDEX pointer_exchange_{{g}} ON pointer_{{g}} (exchange, kind);
+CREATE INDEX pointer_event_{{g}} ON pointer_{{g}} (event);
+CREATE INDEX pointer_session_{{g}} ON pointer_{{g}} (session, seq);
+CREATE TABLE vector_{{g}} (id INTEGER PRIMARY KEY, embedding BLOB NOT NULL);
+CREATE TABLE embed_state_{{g}} (
+    id INTEGER PRIMARY KEY,
+    attempts INTEGER NOT NULL DEFAULT 0,
+    crashes INTEGER NOT NULL DEFAULT 0,
+    in_flight INTEGER NOT NULL DEFAULT 0,
+    truncated INTEGER NOT NULL DEFAULT 0,
+    error TEXT NOT NULL DEFAULT ''
+);
+"""
+_FTS = (
+    "CREATE VIRTUAL TABLE chunk_fts_{g} USING fts5(tokens, content='chunk_{g}', content_rowid='id',"
+    " tokenize='porter unicode61')"
+)
+TABLES = ("chunk", "event", "session", "exchange", "pointer", "vector", "embed_state")
+
+
+def migrate(execute: Execute, *, now: str) -> None:
+    """Bring the file to the newest schema; IndexNewer when it is from a newer version."""
+    held = version(execute)
+    if held > SCHEMA_VERSION:
+        raise IndexNewer(
+            f"the index has schema {held}, this version writes {SCHEMA_VERSION}; upgrade recall"
+            " or delete the index and run 'recall index rebuild'"
+        )
+    for number, statements in MIGRATIONS:
+        if number <= held:
+            continue
+        execute("BEGIN IMMEDIATE")
+        if version(execute) < number:  # another process may have been first
+            for statement in _statements(statements):
+                execute(statement)
+            execute("INSERT INTO migration VALUES (?, ?)", (number, now))
+            execute("UPDATE meta SET value = ? WHERE key = 'schema'", (str(number),))
+        execute("COMMIT")
+
+
+def version(execute: Execute) -> int:
+    """Return the schema version of the file, 0 when it is empty."""
+    if not list(execute("SELECT 1 FROM sqlite_master WHERE name = 'meta'")):
+        return 0
+    for (value,) in execute("SELECT value FROM meta WHERE key = 'schema'"):
+        return int(value)
+    return 0
+
+
+def create_generation(execute: Execute, generation: int, *, fts: bool) -> None:
+    """Create the tables of a generation, inside the caller's transaction."""
+    for statement in _statements(_GENERATION.replace("{g}", str(generation))):
+        execute(statement)
+    if fts:
+        create_fts(execute, generation)
+
+
+def create_fts(execute: Execute, generation: int) -> None:
+    """Create the word index over the chunk table; the caller fills it."""
+    execute(_FTS.replace("{g}", str(generation)))
+
+
+def drop_generation(execute: Execute, generation: int) -> None:
+    """Drop a generation's tables and its row; a vector table whose extension is missing stays and is noted."""
+    for name in ("fts", "vec"):
+        table = f"chunk_{name}_{generation}"
+        if not list(execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,))):
+            continue
+        if name == "vec" and not list(execute("SELECT 1 FROM pragma_module_list WHERE name = 'vec0'")):
+            left = _left_over(execute)
+            execute("INSERT OR REPLACE INTO meta VALUES ('left_over', ?)", (json.dumps(sorted({*left, generation})),))
+            continue
+        execute(f"DROP TABLE {table}")
+    for table in TABLES:
+        execute(f"DROP TABLE IF EXISTS {table}_{generation}")
+    execute("DELETE FROM generation WHERE id = ?", (generation,))
+
+
+def drop_left_over(execute: Execute) -> None:
+    """Drop vector tables that an earlier process, without the extension, had to leave behind."""
+    for generation in _left_over(execute):
+        execute(f"DROP TABLE IF EXISTS chunk_vec_{generation}")
+    execute("DELETE FROM meta WHERE key = 'left_over'")
+
+
+def _left_over(execute: Execute) -> list[int]:
+    for (value,) in execute("SELECT value FROM meta WHERE key = 'left_over'"):
+        return [int(item) for item in json.loads(value)]
+    return []
+
+
+def _statements(script: str) -> list[str]:
+    return [statement.strip() for statement in script.split(";\n") if statement.strip()]

@@ -1,0 +1,229 @@
+"""Writing the rows of one generation. Every method belongs inside the caller's transaction."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from indexer.rows import FINAL, NARRATION
+from indexer.store import Store
+
+
+@dataclass(frozen=True, slots=True)
+class NewChunk:
+    """A passage ready to be stored."""
+
+    key: bytes
+    source_class: int
+    role: int
+    text: str
+    tokens: str
+    n_tokens: int
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the passages of an event stand."""
+
+    event: int
+    session: int
+    exchange: int
+    ts: int
+    kind: int
+    seq: int
+    flags: int
+    worker: str
+
+
+@dataclass(slots=True)
+class SessionState:
+    """What the fold of a session has to remember between events."""
+
+    id: int
+    session: str
+    cwd: str = ""
+    last_ts: int = 0
+    exchanges: int = 0
+    compaction_seq: int = 0
+    exchange: int = 0
+    final_message: str = ""
+
+
+@dataclass(slots=True)
+class Rows:
+    """The rows of one generation, written; sessions are kept in memory until `flush`."""
+
+    store: Store
+    generation: int
+    fts: bool
+    new_chunks: int = 0
+    _sessions: dict[str, SessionState] = field(default_factory=dict)
+    _dirty: set[str] = field(default_factory=set)
+
+    def forget(self) -> None:
+        """Drop what is kept in memory, after a transaction that was rolled back."""
+        self._sessions.clear()
+        self._dirty.clear()
+        self.new_chunks = 0
+
+    def chunk(self, new: NewChunk) -> tuple[int, bool]:
+        """Return the id of the chunk with this key, stored now if it was not there, and whether it was."""
+        held = self.chunk_id(new.key)
+        if held:
+            return held, False
+        g = self.generation
+        self.store.run(
+            f"INSERT INTO chunk_{g} (key, source_class, role, n_tokens, text, tokens) VALUES (?, ?, ?, ?, ?, ?)",
+            (new.key, new.source_class, new.role, new.n_tokens, new.text, new.tokens),
+        )
+        chunk_id = self.chunk_id(new.key)
+        if self.fts:
+            self.store.run(f"INSERT INTO chunk_fts_{g} (rowid, tokens) VALUES (?, ?)", (chunk_id, new.tokens))
+        self.new_chunks += 1
+        return chunk_id, True
+
+    def chunk_id(self, key: bytes) -> int:
+        """Return the id of the chunk with this key, 0 when there is none."""
+        for (chunk_id,) in self.store.run(f"SELECT id FROM chunk_{self.generation} WHERE key = ?", (key,)):
+            return int(chunk_id)
+        return 0
+
+    def pointer(self, chunk_id: int, start: int, end: int, place: Place) -> None:
+        """Add a place where a chunk stands; one that is known stays as it is."""
+        self.store.run(
+            f"INSERT OR IGNORE INTO pointer_{self.generation}"
+            " (chunk_id, event, start, session, end, exchange, ts, kind, seq, flags, worker)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (
+                chunk_id,
+                place.event,
+                start,
+                place.session,
+                end,
+                place.exchange,
+                place.ts,
+                place.kind,
+                place.seq,
+                place.flags,
+                place.worker,
+            ),
+        )
+
+    def event(self, event_id: str, *, message: str = "", boundary: bool = False) -> int:
+        """Return the number of an event, given now if it has none."""
+        found = self.find_event(event_id)
+        if found is not None:
+            return found[0]
+        self.store.run(
+            f"INSERT INTO event_{self.generation} (event, message, boundary) VALUES (?, ?, ?)",
+            (event_id, message, int(boundary)),
+        )
+        made = self.find_event(event_id)
+        return made[0] if made else 0
+
+    def find_event(self, event_id: str) -> tuple[int, str, bool] | None:
+        """Return (number, message, whether a compaction boundary) of an event that has been stored."""
+        sql = f"SELECT id, message, boundary FROM event_{self.generation} WHERE event = ?"
+        for number, message, boundary in self.store.run(sql, (event_id,)):
+            return int(number), str(message), bool(boundary)
+        return None
+
+    def session(self, name: str) -> SessionState:
+        """Return the state of a session, made when it is new; changes are written by `flush`."""
+        held = self._sessions.get(name)
+        if held is None:
+            held = self._load(name)
+            self._sessions[name] = held
+        self._dirty.add(name)
+        return held
+
+    def flush(self) -> None:
+        """Write the sessions that changed."""
+        for name in sorted(self._dirty):
+            s = self._sessions[name]
+            self.store.run(
+                f"UPDATE session_{self.generation} SET cwd = ?, last_ts = ?, exchanges = ?, compaction_seq = ?,"
+                " exchange = ?, final_message = ? WHERE id = ?",
+                (s.cwd, s.last_ts, s.exchanges, s.compaction_seq, s.exchange, s.final_message, s.id),
+            )
+        self._dirty.clear()
+
+    def open_exchange(self, session: int, ordinal: int, ts: int, head: str, worker: str = "") -> int:
+        """Store an exchange and return its id."""
+        g = self.generation
+        self.store.run(
+            f"INSERT INTO exchange_{g} (session, ordinal, worker, ts, prompt_head) VALUES (?, ?, ?, ?, ?)",
+            (session, ordinal, worker, ts, head),
+        )
+        return int(next(iter(self.store.run("SELECT last_insert_rowid()")))[0])
+
+    def worker_exchange(self, session: int, worker: str) -> int:
+        """Return the newest exchange of a sub-agent, 0 when it has none."""
+        sql = f"SELECT max(id) FROM exchange_{self.generation} WHERE session = ? AND worker = ?"
+        return int(next(iter(self.store.run(sql, (session, worker))))[0] or 0)
+
+    def exchange(self, number: int) -> tuple[int, int]:
+        """Return (session, ordinal) of an exchange."""
+        for session, ordinal in self.store.run(
+            f"SELECT session, ordinal FROM exchange_{self.generation} WHERE id = ?", (number,)
+        ):
+            return int(session), int(ordinal)
+        return 0, 0
+
+    def demote_finals(self, exchange: int, session: int) -> None:
+        """Make what was the last answer of an exchange narration: the exchange goes on."""
+        self.store.run(
+            f"UPDATE pointer_{self.generation} SET kind = {NARRATION}"
+            f" WHERE exchange = ? AND kind = {FINAL} AND session = ? AND worker = ''",
+            (exchange, session),
+        )
+
+    def places(self, event: int) -> list[tuple[int, int, int, Place]]:
+        """Return (chunk, start, end, place) of an event's passages as first stored."""
+        rows = self.store.run(
+            "SELECT chunk_id, start, end, session, exchange, ts, kind, seq, flags, worker"
+            f" FROM pointer_{self.generation} WHERE event = ? ORDER BY seq, start",
+            (event,),
+        )
+        found: list[tuple[int, int, int, Place]] = []
+        for chunk_id, start, end, session, exchange, ts, kind, seq, flags, worker in rows:
+            place = Place(event, session, exchange, ts, kind, seq, flags, worker)
+            if not found or found[0][3].session == session:
+                found.append((chunk_id, start, end, place))
+        return found
+
+    def flag(self, events: Iterable[str], flag: int, session: int) -> int:
+        """Set a flag on the pointers of events in one session, or everywhere where it holds none of them."""
+        changed = 0
+        for event_id in events:
+            found = self.find_event(event_id)
+            if found is None:
+                continue
+            sql = f"UPDATE pointer_{self.generation} SET flags = flags | ? WHERE event = ?"
+            here = f"SELECT 1 FROM pointer_{self.generation} WHERE event = ? AND session = ? LIMIT 1"
+            if list(self.store.run(here, (found[0], session))):
+                self.store.run(sql + " AND session = ?", (flag, found[0], session))
+            else:
+                self.store.run(sql, (flag, found[0]))
+            changed += 1
+        return changed
+
+    def commit_watermark(self, watermark: str) -> None:
+        """Write how far the record has been read, and how many chunks came in since the last time."""
+        self.store.run(
+            "UPDATE generation SET watermark = ?, n_chunks = n_chunks + ? WHERE id = ?",
+            (watermark, self.new_chunks, self.generation),
+        )
+        self.new_chunks = 0
+
+    def moved(self, place: Place, *, session: int, seq: int) -> Place:
+        """Return place as it stands in another session."""
+        return replace(place, session=session, seq=seq)
+
+    def _load(self, name: str) -> SessionState:
+        sql = (
+            "SELECT id, session, cwd, last_ts, exchanges, compaction_seq, exchange, final_message"
+            f" FROM session_{self.generation} WHERE session = ?"
+        )
+        for row in self.store.run(sql, (name,)):
+            return SessionState(*row)
+        self.store.run(f"INSERT INTO session_{self.generation} (session) VALUES (?)", (name,))
+        return SessionState(int(next(iter(self.store.run("SELECT last_insert_rowid()")))[0]), name)
