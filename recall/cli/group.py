@@ -6,6 +6,8 @@ import sys
 
 import click
 
+from recall.cli.app import App
+from recall.cli.output import tolerate_any_text
 from recall.version import VERSION
 from transcript.errors import RecallError
 
@@ -33,6 +35,7 @@ COMMANDS = {
     "serve": "serve",
     "hook": "hook",
 }
+HIDDEN = frozenset({"serve", "hook"})  # started by hooks; nobody types them
 
 
 class LazyGroup(click.Group):
@@ -46,12 +49,14 @@ class LazyGroup(click.Group):
             return None
         module = importlib.import_module(f"recall.cli.{COMMANDS[cmd_name]}")
         command: click.Command = module.command
+        command.hidden = cmd_name in HIDDEN
         return command
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
 @click.version_option(VERSION, prog_name="recall", message="%(prog)s %(version)s")
-def cli() -> None:
+@click.pass_context
+def cli(ctx: click.Context) -> None:
     """Give a coding agent its past back.
 
     Keeps a verbatim record of what happened in a coding agent's sessions, indexes it, and before each turn
@@ -60,10 +65,13 @@ def cli() -> None:
     \b
         recall demo
     """
+    if ctx.obj is None:
+        ctx.obj = App.here()
 
 
 def run(args: list[str]) -> int:
     """Run one command line and return the exit code; an expected failure becomes one line on stderr."""
+    tolerate_any_text()
     try:
         result = cli.main(args=args or ["--help"], prog_name="recall", standalone_mode=False)
         sys.stdout.flush()

@@ -1,0 +1,253 @@
+"""Builds what a command works on from the environment and the configuration; everything heavy only when asked for."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli.output import note
+from transcript.errors import ConfigError, EmbedderUnavailable, WorkspaceError
+from transcript.paths import data_home
+
+if TYPE_CHECKING:
+    from indexer.embedder import Embedder
+    from indexer.store import Store
+    from recall.config import Config
+    from recall.turn import Turn, Vectors
+    from transcript.capture import CaptureSettings
+    from transcript.event import Event
+    from transcript.log import Log
+    from transcript.workspace import Workspace
+
+DEMO = "demo"
+
+
+class App:
+    """The objects of one command."""
+
+    def __init__(self, env: Mapping[str, str], cwd: Path, data: Path | None = None, models: Path | None = None) -> None:
+        self.env = env
+        self.cwd = cwd
+        self.data = data_home(env) if data is None else data
+        self.models = models or self.data  # where `recall model add` keeps files
+        self._config: Config | None = None
+
+    @classmethod
+    def here(cls) -> App:
+        """The app of this process: its environment and its folder."""
+        return cls(os.environ, Path.cwd())
+
+    def now(self) -> datetime:
+        """The clock."""
+        return datetime.now(UTC)
+
+    # -- which project ---------------------------------------------------------------------
+
+    def workspace(self) -> Workspace:
+        """The workspace of this folder; WorkspaceError says to run `recall init`. Writes nothing."""
+        from transcript.workspace import locate
+
+        found = locate(self.cwd, self.data)
+        if found is None:
+            raise WorkspaceError(f"no workspace for {self.cwd}; run 'recall init' first")
+        return found
+
+    def writable_workspace(self) -> Workspace:
+        """The workspace of this folder, ready for writing: a moved project is followed."""
+        from transcript.workspace import open_workspace
+
+        return open_workspace(self.cwd, self.data, notice=note)
+
+    def project_root(self) -> Path:
+        """The project's folder; this folder where no project is known yet."""
+        from transcript.workspace import locate
+
+        found = locate(self.cwd, self.data)
+        return found.root if found is not None and found.root is not None else self.cwd
+
+    def demo(self) -> App:
+        """The app of the demo's project, as `recall demo` left it."""
+        home = self.data / DEMO
+        return App({**self.env, "RECALL_HOME": str(home)}, home / "tidewatch", home, self.models)
+
+    def has_demo(self) -> bool:
+        """Whether `recall demo` has run."""
+        return (self.data / DEMO / "workspaces").is_dir()
+
+    # -- settings, record, index -----------------------------------------------------------
+
+    @property
+    def config(self) -> Config:
+        """Every setting, resolved for this project."""
+        if self._config is None:
+            from recall.config import load
+
+            try:
+                project: Path | None = self.project_root()
+            except WorkspaceError:
+                project = None
+            self._config = load(self.data, project, self.env)
+        return self._config
+
+    def capture_settings(self) -> CaptureSettings:
+        """What of a transcript is kept."""
+        from transcript.capture import CaptureSettings
+
+        wanted = self.config.capture()
+        return CaptureSettings(reasoning=wanted.reasoning, native=wanted.native)
+
+    def log(self, workspace: Workspace) -> Log:
+        """The record of a workspace."""
+        from transcript.log import Log
+
+        return Log(workspace)
+
+    def logs(self) -> list[Log]:
+        """The records a pointer may lie in: this project's, the user's, the demo's."""
+        from transcript.workspace import locate, user_workspace
+
+        found = [locate(self.cwd, self.data), user_workspace(self.data)]
+        if self.has_demo():
+            demo = self.demo()
+            found.append(locate(demo.cwd, demo.data))
+        kept = [workspace for workspace in found if workspace is not None and workspace.head_file.exists()]
+        if not kept:
+            raise WorkspaceError(f"no workspace for {self.cwd}; run 'recall init' first")
+        return [self.log(workspace) for workspace in kept]
+
+    def store(self, workspace: Workspace, mode: str = "r") -> Store:
+        """The index of a workspace; IndexMissing says to run `recall index`."""
+        from indexer.store import Store
+
+        return Store.open(workspace.index_path, mode)
+
+    def embedder(self, threads: int = 0) -> Embedder | None:
+        """The model that the settings name, or None with one line on standard error that says why."""
+        from indexer.embedder import load
+
+        try:
+            return load(self.config.index().model, data_home=str(self.models), threads=threads)
+        except EmbedderUnavailable as error:
+            note(f"words only: {error}")
+            return None
+
+    def vectors(self, store: Store) -> Vectors | None:
+        """The vector half of a search, or None with the reason on standard error."""
+        if not store.meta().n_vectors:
+            note("words only: no vectors yet; 'recall index' makes them")
+            return None
+        embedder = self.embedder()
+        if embedder is None:
+            return None
+        return vector_search(store, embedder, self.config.settings().retrieval.arm)
+
+    # -- one deliberate search -------------------------------------------------------------
+
+    def ask(
+        self,
+        prompt: str,
+        *,
+        mode: str = "tool",
+        ledger_mode: str = "tool",
+        session: str = "",
+        root: str | None = None,
+        as_of: datetime | None = None,
+        words_only: bool = False,
+        record: bool = True,
+    ) -> Turn:
+        """Search this project's past for prompt, as a turn would; leaves one row in the ledger where that can be."""
+        import time
+
+        from indexer.tokens import TokenCounter
+        from recall import ledger
+        from recall.engine import recall
+        from recall.query import Query
+        from scoring.pool import score_pool
+
+        workspace = self.workspace()
+        settings = self.config.settings()
+        query = Query(prompt, session=session, cwd=str(self.cwd), mode=mode, root=root, as_of=as_of)
+        now, started = self.now(), time.perf_counter()
+        with self.store(workspace) as store:
+            turn = recall(
+                query,
+                store,
+                None if words_only else self.vectors(store),
+                settings,
+                now=now,
+                count_tokens=TokenCounter(),
+                scorer=score_pool,
+            )
+            how = ledger.Circumstances(
+                mode=ledger_mode,
+                latency_ms=(time.perf_counter() - started) * 1000,
+                index=store.meta(),
+                call=os.urandom(8).hex(),
+            )
+        if record:
+            self._keep(workspace, ledger.draft(query, turn, settings, how, now=now), now)
+        return turn
+
+    def _keep(self, workspace: Workspace, row: Any, now: datetime) -> None:
+        """Append a ledger row; a record that cannot be written to is no reason to answer nothing."""
+        from transcript.errors import RecordError
+
+        try:
+            self.log(workspace).append_or_spool(row, now=now)
+        except (RecordError, OSError):
+            note("the record cannot be written to: this search is not in the ledger")
+
+    def turn_event(self, name: str | None, log: Log, modes: tuple[str, ...] | None = None) -> Event:
+        """The ledger event of this name, or the newest one."""
+        from recall import ledger
+        from transcript.errors import PointerError
+
+        event = ledger.find(log, name) if name else ledger.last(log, modes=modes or ledger.MODES)
+        if event is None:
+            what = f"no turn is called '{name}'" if name else "no turn yet"
+            raise PointerError(f"{what}; 'recall last -n 20' lists them once a hook or 'recall query' has run")
+        return event
+
+
+def vector_search(store: Store, embedder: Embedder, k: int) -> Vectors | None:
+    """Return the search by vectors, None with a notice where the index holds those of another model."""
+    if not store.serves(embedder.id, embedder.revision, embedder.dimension):
+        note(f"words only: the index was made with {store.meta().model}, not {embedder.id}; run 'recall index rebuild'")
+        return None
+
+    def search(text: str, allowed: Any) -> list[tuple[int, float]]:
+        hits = store.nearest(embedder.encode([text])[0], k, allowed)
+        return [(hit.chunk_id, hit.similarity) for hit in hits]
+
+    return search
+
+
+def moment(text: str) -> datetime:
+    """Return a time that a person wrote; one without a zone is UTC."""
+    try:
+        found = datetime.fromisoformat(text)
+    except ValueError:
+        raise ConfigError(f"'{text}' is no time; write it like 2026-03-29T08:00 or 2026-03-29") from None
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+pass_app = click.make_pass_decorator(App)
+
+
+def demo_option(command: Any) -> Any:
+    """Add --demo: look in the demo's project instead of this one."""
+    return click.option("--demo", is_flag=True, help="Look in the demo's project instead of this one.")(command)
+
+
+def choose(app: App, demo: bool) -> App:
+    """The app to read from."""
+    if not demo:
+        return app
+    if not app.has_demo():
+        raise WorkspaceError("the demo has not run yet; run 'recall demo' first")
+    return app.demo()

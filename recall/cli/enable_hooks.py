@@ -1,0 +1,59 @@
+"""`recall enable-hooks`: let a harness ask recall before each turn."""
+
+from datetime import UTC, datetime
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.output import note, say
+
+CAPTURED = """\
+From now on, in {where}:
+  captured   every message, tool call and tool result of {harness} sessions, word for word
+  kept in    {place}   (this machine only; folders 0700, files 0600)
+  injected   before a turn, up to 6 pieces of earlier sessions, each with a pointer, or nothing
+  opt out    RECALL_OFF=1 for a shell, 'recall exclude PATH' for a project, '!norecall' before a prompt,
+             '{undo}' to take the hooks out again"""
+
+
+@click.command()
+@click.argument("harness", type=click.Choice(["claude-code"]))
+@click.option("--user", "scope", flag_value="user", help="In your own settings: every project. Asks first.")
+@click.option("--project", "scope", flag_value="project", default=True, help="In this project, on this machine only.")
+@click.option("--remove", is_flag=True, help="Take our entries out again; everything else stays byte for byte.")
+@click.option("--dry-run", is_flag=True, help="Show the change and make none.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@pass_app
+def command(app: App, harness: str, scope: str, remove: bool, dry_run: bool, yes: bool) -> None:
+    """Add recall's hooks to the settings of HARNESS.
+
+    Says what will be captured and where, and shows the change, before it makes it. The entries name one launcher in
+    the data folder, so upgrades never touch your settings again. Nothing a hook does can fail or hold up the harness.
+
+    \b
+        recall enable-hooks claude-code --dry-run
+    """
+    from recall import hooks_install
+
+    root = app.project_root()
+    if remove:
+        plan = hooks_install.plan_removal(harness, scope, root, app.data, app.env)
+    else:
+        hooks_install.check_place()
+        plan = hooks_install.plan_install(harness, scope, root, app.data, app.env)
+        where = "every project of yours" if scope == "user" else str(root)
+        undo = f"recall enable-hooks {harness}{' --user' if scope == 'user' else ''} --remove"
+        say(CAPTURED.format(where=where, harness=harness, place=app.data / "workspaces", undo=undo))
+        say()
+    say(plan.diff if plan.changes else f"{plan.file}: nothing to change")
+    if dry_run:
+        note("dry run: nothing was changed")
+        return
+    if scope == "user" and not remove and plan.changes and not yes:
+        click.confirm(f"Change {plan.file} for every project?", abort=True, err=True)
+    if remove:
+        hooks_install.remove(plan, app.data)
+        note(f"hooks removed from {plan.file}")
+    else:
+        hooks_install.install(plan, app.data, now=datetime.now(UTC))
+        note(f"hooks are in {plan.file}; the next prompt is answered with its past")

@@ -1,0 +1,39 @@
+"""`recall init`: give a project its workspace."""
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.output import emit, note, say
+
+
+@click.command()
+@click.option("--dry-run", is_flag=True, help="Say which workspace this folder has, and change nothing.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@pass_app
+def command(app: App, dry_run: bool, as_json: bool) -> None:
+    """Give this project its workspace and say where its record lies.
+
+    The record lies in your data folder, not in the project: 'git clean' cannot take it. A second run changes nothing.
+
+    \b
+        recall init
+    """
+    from transcript.workspace import init, locate
+
+    if dry_run:
+        found = locate(app.cwd, app.data)
+        if as_json:
+            emit({"workspace": found.id if found else None, "record": str(found.log_dir) if found else None})
+        elif found is None:
+            say(f"no workspace yet; one would be made under {app.data / 'workspaces'}")
+        else:
+            say(f"workspace {found.id}, record in {found.log_dir}")
+        return
+    workspace = init(app.cwd, app.data, notice=note)
+    if as_json:
+        emit({"workspace": workspace.id, "root": str(workspace.root), "record": str(workspace.log_dir)})
+        return
+    say(f"project    {workspace.root}")
+    say(f"workspace  {workspace.id}")
+    say(f"record     {workspace.log_dir}")
+    say("next       'recall enable-hooks claude-code', then 'recall sync' and 'recall index' for the past")

@@ -1,0 +1,94 @@
+"""`recall last`: what the last turn was given."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli.app import App, choose, demo_option, pass_app
+from recall.cli.output import emit, note, say
+
+if TYPE_CHECKING:
+    from transcript.event import Event
+
+HOOKS = ("warm", "words")
+
+
+@click.command()
+@click.option("-n", "--count", type=click.IntRange(min=1), help="List the newest turns instead of showing the last.")
+@click.option("--all", "every", is_flag=True, help="Count 'recall query' and the demo as turns too.")
+@click.option("--session", metavar="ID", help="Only turns of this session (its first characters are enough).")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a turn.")
+@demo_option
+@pass_app
+def command(app: App, count: int | None, every: bool, session: str | None, as_json: bool, demo: bool) -> None:
+    """Print what was put in front of the model in the last turn, and what was left out and why.
+
+    What the model was given is never hidden from you: the block stands in the record as it was injected.
+
+    \b
+        recall last
+    """
+    from recall import ledger
+    from transcript.errors import PointerError
+
+    chosen = choose(app, demo)
+    workspace = chosen.workspace()
+    log = chosen.log(workspace)
+    found: list[Event] = []
+    for event in ledger.turns(log, modes=ledger.MODES if every or demo else HOOKS):
+        if session is None or str(event.body.get("asked_in", "")).startswith(session):
+            found.append(event)
+            if len(found) == (count or 1):
+                break
+    if not found:
+        raise PointerError("no turn yet: none of the hooks has fired here; 'recall enable-hooks claude-code' adds them")
+    for event in found:
+        body = log.body(event)
+        if as_json:
+            emit({"id": event.id, "ts": event.ts, "session": event.session, **body})
+        else:
+            say(line(event, body) if count else page(event, body))
+    if count and not as_json:
+        note("'recall explain TURN' shows one of them in full")
+
+
+def line(event: Event, body: dict[str, Any]) -> str:
+    """One turn in one line."""
+    items = body.get("items", [])
+    result = f"{len(items)} items" if items else f"nothing: {body.get('empty_reason', '?')}"
+    prompt = " ".join(str(body.get("prompt", "")).split())[:60]
+    return f"{event.id[:10]}  {event.ts[:19]}  {body.get('mode', ''):<5}  {result:<24}  {prompt}"
+
+
+def page(event: Event, body: dict[str, Any]) -> str:
+    """One turn in full: the prompt, the block, each item's terms, and what was left out."""
+    from recall.explain import SILENCE
+
+    index = body.get("index", {})
+    lines = [
+        f"turn {event.id[:10]}  {event.ts[:19]}  session {event.session[:8]}  "
+        f"{'by words alone' if body.get('words_only') else 'by words and vectors'}, {body.get('latency_ms', 0):.0f} ms",
+        f"prompt: {' '.join(str(body.get('prompt', '')).split())[:200]}",
+        "",
+    ]
+    if body.get("block"):
+        lines += [str(body["block"]), "", f"{body.get('tokens', 0)} tokens, {body.get('bytes', 0)} bytes"]
+    else:
+        why = str(body.get("empty_reason", ""))
+        lines.append(f"nothing was injected: {SILENCE.get(why, why)}")
+    for number, item in enumerate(body.get("items", []), start=1):
+        terms = " ".join(f"{letter} {value:.2f}" for letter, value in item.get("terms", {}).items())
+        near = "no vector" if item.get("cosine") is None else f"cosine {item['cosine']:.2f}"
+        lines.append(f"{number}. {item['pointer']}  R {item['R']:.3f} = {terms}; {near}, bm25 {item['bm25']:.1f}")
+    left = body.get("left_out", [])
+    if left:
+        lines += ["", f"left out ({len(left)} best of them):"]
+        lines += [f"   {item['pointer']}  {item['reason']}: {SILENCE.get(item['reason'], '')}" for item in left[:10]]
+        if len(left) > 10:
+            lines.append(f"   and {len(left) - 10} more; --json lists them")
+    if body.get("note"):
+        lines += ["", f"note: {body['note']}"]
+    lines += ["", f"settings {body.get('settings_hash', '')}, index generation {index.get('generation', '-')}"]
+    return "\n".join(lines)

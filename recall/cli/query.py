@@ -1,0 +1,105 @@
+"""`recall query`: search this project's past."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+import click
+
+from recall.cli.app import App, choose, demo_option, moment, pass_app
+from recall.cli.output import emit, note, say
+
+if TYPE_CHECKING:
+    from recall.turn import Ranked, Turn
+
+SNIPPET = 240
+
+
+@click.command()
+@click.argument("text")
+@click.option("-n", "--limit", type=click.IntRange(min=1), default=5, show_default=True, help="Most results.")
+@click.option("--root", metavar="PATH", help="Only what was said in sessions of this folder.")
+@click.option("--as-of", metavar="TIME", help="Only what had been said before this time.")
+@click.option("--words-only", is_flag=True, help="Leave vectors out.")
+@click.option("--explain", is_flag=True, help="Print every candidate's terms, and why it was left out.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per result.")
+@demo_option
+@pass_app
+def command(
+    app: App,
+    text: str,
+    limit: int,
+    root: str | None,
+    as_of: str | None,
+    words_only: bool,
+    explain: bool,
+    as_json: bool,
+    demo: bool,
+) -> None:
+    """Search the past of this project for TEXT.
+
+    Prints the ranked list and, for each result, whether a turn would have shown it: the hook's gate never silences a
+    person's search. Open a result with 'recall show POINTER'.
+
+    \b
+        recall query "why sqlite and not postgres" -n 3
+    """
+    from recall.explain import explain_json, explain_text, item_json
+
+    when = moment(as_of) if as_of else None
+    turn = choose(app, demo).ask(text, root=root, as_of=when, words_only=words_only)
+    if explain:
+        emit(explain_json(turn)) if as_json else say(explain_text(turn))
+        return
+    results = listed(turn)[:limit]
+    for number, ranked in enumerate(results, start=1):
+        if as_json:
+            emit(item_json(ranked))
+        else:
+            say(("" if number == 1 else "\n") + result_text(number, ranked))
+    if not results and not as_json:
+        note(f"nothing found: {reason(turn)}")
+
+
+def listed(turn: Turn) -> list[Ranked]:
+    """The results a person sees, best first: no second passage of a record, nothing that policy keeps out."""
+    from recall.selection import POLICY
+
+    return [r for r in turn.ranked if r.verdict not in POLICY and r.verdict not in ("near_copy", "same_record")]
+
+
+def reason(turn: Turn) -> str:
+    """Why nothing was found, in words."""
+    from recall.explain import SILENCE
+
+    return SILENCE.get(turn.empty_reason, turn.empty_reason or "no match")
+
+
+def result_text(number: int, ranked: Ranked) -> str:
+    """One result for people: what it is, where it stands, how it scored, and its words."""
+    from recall.injection import LABELS, pointer_text
+    from recall.selection import REASONS
+
+    item = ranked.candidate
+    said = datetime.fromtimestamp(item.pointer.said, UTC).strftime("%Y-%m-%d")
+    near = "no vector" if item.cosine is None else f"cosine {item.cosine:.2f}"
+    shown = (
+        "a turn shows it" if ranked.shown else f"a turn leaves it out: {REASONS.get(ranked.verdict, ranked.verdict)}"
+    )
+    words = " ".join(item.text.split())
+    lines = [
+        f"{number}. {pointer_text(item.pointer)}  {LABELS[item.source][0]}, {said}  "
+        f"R {ranked.score.total:.3f} ({near}, bm25 {item.bm25:.1f})  {shown}"
+    ]
+    if item.head.strip() and item.source != "prompt":
+        lines.append(f"   asked: {shortened(' '.join(item.head.split()), SNIPPET // 2)}")
+    lines.append(f"   {shortened(words, SNIPPET)}")
+    return "\n".join(lines)
+
+
+def shortened(text: str, most: int) -> str:
+    """Return text in at most this many characters, cut between words."""
+    if len(text) <= most:
+        return text
+    return text[: text.rfind(" ", 0, most - 1) if " " in text[: most - 1] else most - 1] + " …"

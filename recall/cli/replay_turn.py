@@ -1,0 +1,52 @@
+"""`recall replay-turn`: does a recorded turn give the same block again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from recall.cli.app import App, choose, demo_option, pass_app
+from recall.cli.output import emit, note, say
+
+if TYPE_CHECKING:
+    from recall.replay import Replay
+
+
+@click.command()
+@click.argument("turn", required=False)
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@demo_option
+@click.pass_context
+@pass_app
+def command(app: App, ctx: click.Context, turn: str | None, as_json: bool, demo: bool) -> None:
+    """Run TURN again, with its own clock and settings, and say whether the same block comes out.
+
+    Exits 1 when it does not, and names what has changed since. Nothing is written.
+
+    \b
+        recall replay-turn
+    """
+    replay = again(choose(app, demo), turn)
+    if as_json:
+        emit({"same": replay.same, "differences": replay.differences, "block": replay.turn.block})
+    else:
+        say(replay.turn.block or "(nothing)")
+        for difference in replay.differences:
+            note(f"not as it was then: {difference}")
+        note("the same block" if replay.same else "another block than then")
+    ctx.exit(0 if replay.same else 1)
+
+
+def again(app: App, name: str | None) -> Replay:
+    """Replay the turn of this name, or the last one, through the index as it is now."""
+    from indexer.tokens import TokenCounter
+    from recall.replay import replay_turn
+    from scoring.pool import score_pool
+
+    workspace = app.workspace()
+    log = app.log(workspace)
+    body = log.body(app.turn_event(name, log))
+    with app.store(workspace) as store:
+        vectors = None if body.get("words_only") else app.vectors(store)
+        return replay_turn(body, store, vectors, count_tokens=TokenCounter(), scorer=score_pool)

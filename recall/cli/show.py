@@ -1,0 +1,86 @@
+"""`recall show`: the exact words behind a pointer."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.output import emit, say
+
+if TYPE_CHECKING:
+    from transcript.event import Event
+
+SNIPPET = 400
+
+
+@click.command()
+@click.argument("pointer")
+@click.option(
+    "-n", "--neighbours", type=click.IntRange(min=0), default=1, show_default=True, help="Turns on either side."
+)
+@click.option("--whole", is_flag=True, help="The whole event, and its neighbours uncut.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@pass_app
+def command(app: App, pointer: str, neighbours: int, whole: bool, as_json: bool) -> None:
+    """Print the exact words that POINTER names, with what was said around them.
+
+    Reads the record itself, not the index. Looks in this project, in the user workspace, and in the demo's project.
+
+    \b
+        recall show abcdefghij#0-120
+    """
+    from recall.show import show
+
+    shown = show(pointer, app.logs(), neighbours=neighbours)
+    if as_json:
+        emit(
+            {
+                "pointer": pointer,
+                "event": as_dict(shown.event),
+                "start": shown.start,
+                "end": shown.end,
+                "words": shown.words,
+                "text": shown.text,
+                "before": [{**as_dict(event), "text": text} for event, text in shown.before],
+                "after": [{**as_dict(event), "text": text} for event, text in shown.after],
+            }
+        )
+        return
+    for event, text in shown.before:
+        say(f"  {heading(event)}\n{indented(text if whole else shortened(text))}\n")
+    say(f"> {heading(shown.event)}, characters {shown.start}-{shown.end} of {len(shown.text)}")
+    say(shown.text if whole else shown.words)
+    for event, text in shown.after:
+        say(f"\n  {heading(event)}\n{indented(text if whole else shortened(text))}")
+
+
+def as_dict(event: Event) -> dict[str, Any]:
+    """An event's envelope as far as a reader needs it."""
+    return {
+        "id": event.id,
+        "type": event.type,
+        "ts": event.ts,
+        "actor": event.actor,
+        "agent": event.agent,
+        "session": event.session,
+        "file": event.body.get("file", ""),
+        "cwd": event.body.get("cwd", ""),
+    }
+
+
+def heading(event: Event) -> str:
+    """Who said it, when, in which session."""
+    what = event.body.get("tool") or event.body.get("kind") or event.type
+    return f"{event.pointer}  {event.ts[:16].replace('T', ' ')}  {event.actor} ({what}), session {event.session[:8]}"
+
+
+def shortened(text: str) -> str:
+    """The beginning of a neighbour's text."""
+    return text if len(text) <= SNIPPET else text[: SNIPPET - 2] + " …"
+
+
+def indented(text: str) -> str:
+    """Text two columns in."""
+    return "\n".join(f"  {line}" for line in text.splitlines())

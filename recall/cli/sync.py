@@ -1,0 +1,196 @@
+"""`recall sync`: take in what the harness has written."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.output import Progress, duration, emit, note, say, size
+
+if TYPE_CHECKING:
+    from transcript.capture import SyncReport
+
+SHOWN = 10
+SKIPPED = {
+    "foreign": "of other projects",
+    "unknown_root": "of projects without a workspace",
+    "root_gone": "of folders that are gone ('recall adopt' links a moved project)",
+    "excluded": "of excluded projects",
+    "refused": "whose folder is no place for a project",
+    "child": "run by recall itself",
+    "no_cwd": "that never say where they ran",
+}
+
+
+@click.command()
+@click.option("--full", is_flag=True, help="Compare every byte that was read before, not the last 64 KiB of each file.")
+@click.option("--watch", is_flag=True, help="Go on taking in what is written, until Ctrl-C.")
+@click.option("--readapt", is_flag=True, help="Read the kept source bytes again with this version's adapter.")
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(path_type=Path),
+    metavar="DIR",
+    help="Look for sessions under DIR instead of the harness's own folder.",
+)
+@click.option("--all-roots", is_flag=True, help="With --from: take every session found into this workspace.")
+@click.option("--dry-run", is_flag=True, help="Say which sessions would be read, and read none.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@pass_app
+def command(
+    app: App, full: bool, watch: bool, readapt: bool, source: Path | None, all_roots: bool, dry_run: bool, as_json: bool
+) -> None:
+    """Take in every session of this project, word for word.
+
+    Reads on where the last sync stopped; again as often as you like, nothing is taken in twice. Sessions of other
+    projects are counted, not read. Ctrl-C loses nothing.
+
+    \b
+        recall sync
+    """
+    from transcript.capture import sync
+
+    if all_roots and source is None:
+        raise click.UsageError("--all-roots takes in whatever is there: name the folder with --from DIR")
+    if dry_run:
+        say_plan(app, source, all_roots, as_json)
+        return
+    workspace = app.writable_workspace()
+    settings = app.capture_settings()
+    if readapt:
+        from transcript.readapt import readapt as read_again
+
+        report = read_again(workspace, settings=settings, now=app.now())
+    else:
+        with Progress("taking in") as bar:
+            report = sync(
+                workspace,
+                app.data,
+                app.env,
+                sources=source,
+                all_roots=all_roots,
+                full=full,
+                progress=shown_by(bar),
+                now=app.now(),
+                settings=settings,
+            )
+    emit(as_dict(report)) if as_json else say(text(report))
+    if watch:
+        follow(app, source, all_roots, as_json)
+
+
+def shown_by(bar: Progress) -> Any:
+    """A callback that draws a capture's progress, in megabytes."""
+
+    def show(at: Any) -> None:
+        bar(at.bytes >> 20, max(at.bytes_total >> 20, at.bytes >> 20), f"MB, {at.files:,} of {at.files_total:,} files")
+
+    return show
+
+
+def follow(app: App, source: Path | None, all_roots: bool, as_json: bool) -> None:
+    """Report every round of a watch that took something in."""
+    from transcript.watch import watch
+
+    def tell(report: SyncReport) -> None:
+        if report.added or report.sightings or report.marks:
+            emit(as_dict(report)) if as_json else say(f"{app.now():%H:%M:%S}  {report.added:,} new events")
+
+    note("watching; Ctrl-C ends it and loses nothing")
+    watch(
+        app.writable_workspace(),
+        app.data,
+        app.env,
+        sources=source,
+        all_roots=all_roots,
+        settings=app.capture_settings(),
+        on_report=tell,
+    )
+
+
+def say_plan(app: App, source: Path | None, all_roots: bool, as_json: bool) -> None:
+    """Say what a sync would look at. Reads the first lines of files it does not know, writes nothing."""
+    from transcript.capture import ADAPTERS
+    from transcript.capture_plan import count, plan
+    from transcript.capture_state import CaptureState
+
+    workspace = app.workspace()
+    states = CaptureState(workspace).sources
+    files: list[str] = []
+    skipped: dict[str, int] = {}
+    for adapter in ADAPTERS:
+        found, refused = adapter.discover([source] if source is not None else adapter.roots(app.env))
+        planned, _ = plan(adapter, found, states, app.data, all_roots=all_roots)
+        usable = [item for item in planned if not item.reason]
+        mine = [item for item in usable if all_roots or (item.owner is not None and item.owner.id == workspace.id)]
+        files += [str(item.source.path) for item in mine]
+        for reason, number in (*refused.items(), *count(planned).items(), ("foreign", len(usable) - len(mine))):
+            skipped[reason] = skipped.get(reason, 0) + number
+    skipped = {reason: number for reason, number in skipped.items() if number}
+    if as_json:
+        emit({"files": files, "skipped": skipped})
+        return
+    say(f"{len(files):,} session files would be read")
+    for line in skipped_lines(skipped):
+        say(line)
+
+
+def as_dict(report: SyncReport) -> dict[str, Any]:
+    """Every figure of a report."""
+    return {
+        "added": report.added,
+        "sightings": report.sightings,
+        "marks": report.marks,
+        "by_type": dict(report.by_type),
+        "sessions": report.sessions,
+        "files": report.files,
+        "changed": report.changed,
+        "bytes": report.bytes,
+        "records": dict(report.records),
+        "skipped": dict(report.skipped),
+        "unknown": dict(report.unknown),
+        "notes": dict(report.notes),
+        "damaged": [{"file": f, "line": n, "offset": o, "reason": r} for f, n, o, r in report.damaged],
+        "rewound": report.rewound,
+        "missing": report.missing,
+        "incomplete": [{"file": f, "bytes": n} for f, n in report.incomplete],
+        "failed": [{"file": f, "reason": r} for f, r in report.failed],
+        "seconds": round(report.seconds, 3),
+        "llm_tokens": report.llm_tokens,
+    }
+
+
+def text(report: SyncReport) -> str:
+    """A report for people: what came in, what was passed over and why, what was damaged."""
+    kinds = ", ".join(
+        f"{number:,} {name}" for name, number in report.by_type.most_common() if name not in ("sighting", "mark")
+    )
+    lines = [
+        f"{report.added:,} new events from {report.changed:,} of {report.files:,} files, {report.sessions:,} sessions "
+        f"({size(report.bytes)} in {duration(report.seconds)})"
+    ]
+    if kinds:
+        lines.append(f"  {kinds}")
+    if report.sightings or report.marks:
+        lines.append(f"  {report.sightings:,} sightings of records that are there already, {report.marks:,} marks")
+    lines += skipped_lines(report.skipped)
+    if report.unknown:
+        lines.append(f"  unknown kinds, kept raw: {', '.join(f'{n:,} {k}' for k, n in report.unknown.most_common())}")
+    for file, line, offset, reason in report.damaged[:SHOWN]:
+        lines.append(f"  damaged: {file} line {line} (byte {offset}): {reason}")
+    if len(report.damaged) > SHOWN:
+        lines.append(f"  and {len(report.damaged) - SHOWN:,} more damaged lines; --json lists them")
+    lines += [f"  not read: {file}: {reason}" for file, reason in report.failed[:SHOWN]]
+    if report.rewound:
+        lines.append(f"  {len(report.rewound):,} files were rewritten by their harness and read again")
+    if report.missing:
+        lines.append(f"  {len(report.missing):,} files are gone from their place; what they held is kept")
+    return "\n".join(lines)
+
+
+def skipped_lines(skipped: Any) -> list[str]:
+    """One line for each reason why sessions were passed over."""
+    return [f"  passed over: {number:,} {SKIPPED.get(reason, reason)}" for reason, number in sorted(skipped.items())]

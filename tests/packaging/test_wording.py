@@ -1,0 +1,95 @@
+"""Words that the project avoids (LCA-A-01), words that it owes its reader (LCA-1.3-01, LCA-13-02)."""
+
+import re
+from pathlib import Path
+
+import click
+import pytest
+
+AVOIDED = [
+    r"zero[- ]loss memory",
+    r"no lost context",
+    r"never (?:lose|loses|forget|forgets) (?:any )?context",
+    r"conscious(?:ness)?",
+    r"sentien(?:ce|t)",
+    r"personhood",
+    r"compression[- ]free continuity",
+    r"perfect memory",
+    r"dream cycle",
+    r"emotional memory",
+    r"identity persistence",
+    r"understands you",
+]
+
+
+def helps() -> dict[str, str]:
+    from recall.cli.group import cli
+
+    found: dict[str, str] = {}
+
+    def walk(command: click.Command, path: str, parent: click.Context | None) -> None:
+        ctx = click.Context(command, info_name=path, parent=parent)
+        found[f"{path} --help"] = command.get_help(ctx)
+        if isinstance(command, click.Group):
+            for name in command.list_commands(ctx):
+                below = command.get_command(ctx, name)
+                if below is not None:
+                    walk(below, f"{path} {name}", ctx)
+
+    walk(cli, "recall", None)
+    return found
+
+
+def texts(root: Path) -> dict[str, str]:
+    pages = [*root.glob("*.md"), *(root / "docs").rglob("*.md"), root / "pyproject.toml"]
+    return {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in pages} | helps()
+
+
+@pytest.mark.parametrize("claim", AVOIDED)
+def test_claim_is_nowhere_in_documents_or_help(root: Path, claim):
+    hits = [name for name, text in texts(root).items() if re.search(claim, re.sub(r"\s+", " ", text), re.IGNORECASE)]
+
+    assert hits == []
+
+
+def test_the_lint_reads_pages_and_help(root: Path):
+    found = texts(root)
+
+    assert {"README.md", "docs/architecture.md", "recall query --help", "recall index rebuild --help"} <= found.keys()
+
+
+def section(root: Path, title: str) -> str:
+    readme = (root / "README.md").read_text(encoding="utf-8")
+    found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", readme, re.M | re.S)
+    assert found, f"README has no section {title!r}"
+    return found[1]
+
+
+def test_readme_says_what_kind_of_thing_this_is(root: Path):
+    text = section(root, "A continuity substrate, not an agent")
+
+    for word in ("decides nothing", "never chooses an action", "never calls a model on its own", "memory\nsystems"):
+        assert word in text
+
+
+@pytest.mark.parametrize(
+    "limit",
+    ["One evidence base", "Model dependence", "Unsound verification", "One-machine costs", "Privacy tension"],
+)
+def test_readme_states_the_limit(root: Path, limit):
+    assert f"**{limit}.**" in section(root, "Limits")
+
+
+@pytest.mark.parametrize("way", ["RECALL_OFF=1", "recall exclude", "!norecall", "recall uninstall", "recall last"])
+def test_readme_names_every_way_out(root: Path, way):
+    assert way in section(root, "What is captured, and how to opt out")
+
+
+def test_first_screen_holds_install_and_three_commands_and_no_badge(root: Path):
+    """What a reader sees before the first section: name, one sentence, install, three commands with output."""
+    first = (root / "README.md").read_text(encoding="utf-8").split("\n## ")[0]
+
+    assert first.startswith("# lca-recall\n")
+    assert "pip install . && recall demo" in first
+    assert len(re.findall(r"^\$ recall ", first, re.M)) == 3
+    assert "![" not in first
