@@ -38,6 +38,9 @@ class CaptureSettings:
     native: bool = True
 
 
+DEFAULTS = CaptureSettings()
+
+
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a sync is, in bytes still to be read when it began."""
@@ -95,7 +98,7 @@ def sync(
     full: bool = False,
     progress: Callable[[Progress], None] | None = None,
     now: datetime | None = None,
-    settings: CaptureSettings = CaptureSettings(),
+    settings: CaptureSettings = DEFAULTS,
     lock_timeout: float = LOCK_TIMEOUT_S,
 ) -> SyncReport:
     """Take in what is new in the sessions of a workspace (of every known workspace when it is None).

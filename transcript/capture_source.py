@@ -11,6 +11,7 @@ from typing import Any, BinaryIO
 from transcript.adapters.base import Adapter, Options, Reader, SourceFile, Taken
 from transcript.adapters.jsonl import parse_line, raw_lines
 from transcript.canonical import b32id
+from transcript.capture_marks import Marked, fold_marks
 from transcript.capture_state import DAMAGES_KEPT, CaptureState, SourceState
 from transcript.event import Draft
 from transcript.idmap import sighting_id
@@ -51,6 +52,7 @@ class SourceTaker:
     ) -> None:
         self.adapter, self.log, self.state, self.options = adapter, log, state, options
         self.native, self.now, self.taking, self.on_bytes = native, now, taking, on_bytes
+        self._marked: dict[str, Marked] | None = None
 
     def take(self, source: SourceFile, *, full: bool = False) -> bool:
         """Bring the record up to date with a source; return whether its state changed.
@@ -62,7 +64,7 @@ class SourceTaker:
         state = self.state.sources[name]
         with source.path.open("rb") as file:
             size = os.fstat(file.fileno()).st_size
-            memory = self.state.memory(name) if state.offset else {}
+            memory = self.state.memory(name) if state.offset or self.state.lost else {}
             intact = size >= state.offset and _tail(file, state.offset) == state.tail
             if intact and full:
                 intact = _pieces_hold(file, state.pieces)
@@ -85,7 +87,16 @@ class SourceTaker:
             self.taking.rewound.append(state.path)
             state.generation += 1
         _forget(state)
-        return self.adapter.restarted(memory) if rewritten and memory else {}
+        if rewritten and memory:
+            return self.adapter.restarted(memory)
+        return self._recalled(source) if memory is None else {}
+
+    def _recalled(self, source: SourceFile) -> dict[str, Any]:
+        """Return a memory of nothing but the marks that the record holds about a source."""
+        if self._marked is None:
+            self._marked = fold_marks(self.log)
+        marked = self._marked.get(source.source)
+        return self.adapter.recalled(marked.abandoned, marked.rewound, marked.marks) if marked else {}
 
     def _read(self, source: SourceFile, state: SourceState, memory: dict[str, Any], file: BinaryIO, size: int) -> None:
         memory.setdefault("session", state.session)

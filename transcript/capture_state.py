@@ -66,6 +66,7 @@ class CaptureState:
         self.sources: dict[str, SourceState] = {}
         self.skipped: dict[str, int] = {}
         self.synced = ""
+        self.lost = False
         try:
             kept = json.loads(self.path.read_bytes())
             if kept["version"] == STATE_VERSION:
@@ -74,6 +75,7 @@ class CaptureState:
                 self.synced = str(kept["synced"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             self.sources = {}
+            self.lost = workspace.head_file.exists()
 
     def save(self) -> None:
         """Replace the file whole."""

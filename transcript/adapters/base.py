@@ -112,6 +112,9 @@ class Adapter(Protocol):
     def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
         """Return the memory to read a rewritten file from its first line with."""
 
+    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
+        """Return the memory to read a file from its first line with, of which these marks stand in the record."""
+
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> Reader:
         """Return a reader that goes on where memory stands and keeps it up to date."""
 

@@ -64,6 +64,10 @@ class ClaudeCode:
         """Return the memory to read a rewritten file from its first line with."""
         return restarted(memory)
 
+    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
+        """Return the memory to read a file from its first line with, of which these marks stand in the record."""
+        return {"marked": abandoned, "rewound": rewound, "marks": marks}
+
     def head(self, values: Sequence[dict[str, Any]]) -> tuple[str, str, str]:
         """Return (cwd, time, session) of the first of these records that has each, "" where none has."""
         first = {"cwd": "", "timestamp": "", "sessionId": ""}
