@@ -9,7 +9,7 @@ LINE = "/.claude/settings.local.json"
 
 
 def exclude(file: Path) -> Path | None:
-    """Add our line to the exclude list of the repository whose top holds `.claude`; return the list, if there is one."""
+    """Add our line to the exclude list of the repository whose top holds `.claude`; return that list, if any."""
     tree = git_tree_at(file.parent.parent)
     if tree is None or not tree.owned:
         return None

@@ -29,6 +29,7 @@ class Payload:
     agent: str = ""  # id of the sub-agent inside which the event happened
     source: str = ""  # of SessionStart: startup, resume, clear, compact, fork
     call: str = ""  # the harness's own id of the prompt
+    transcript: str = ""  # the session's file
 
     @property
     def asks(self) -> bool:
@@ -72,8 +73,8 @@ def recognise(harness: str, raw: bytes) -> Payload | Refused:
     event, session, cwd = (_text(found, key) for key in ("hook_event_name", "session_id", "cwd"))
     if not session or event not in EVENTS or (event == PROMPT and not isinstance(found.get("prompt"), str)):
         return Refused("payload_unknown_shape")
-    prompt, agent, source, call = (_text(found, key) for key in ("prompt", "agent_id", "source", "prompt_id"))
-    return Payload(harness, event, session, cwd, prompt, agent, source, call)
+    more = (_text(found, key) for key in ("prompt", "agent_id", "source", "prompt_id", "transcript_path"))
+    return Payload(harness, event, session, cwd, *more)
 
 
 def answer(payload: Payload, block: str) -> bytes:

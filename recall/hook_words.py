@@ -118,4 +118,5 @@ def _note(hook: Hook, data: Path, payload: Payload) -> None:
     workspace, reason = owner_root(payload.cwd, data) if payload.cwd else (None, "refused")
     hook_turn.forget_injected(payload, workspace)
     if payload.captures and reason not in ("excluded", "refused"):
-        spawn.start_capture(hook.data, hook.site, payload.cwd, workspace=workspace.id if workspace else "")
+        name = workspace.id if workspace else ""
+        spawn.start_capture(hook.data, hook.site, payload.cwd, workspace=name, transcript=payload.transcript)

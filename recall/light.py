@@ -118,18 +118,20 @@ def _init(found: dict[str, Field], has_post: bool) -> Callable[..., None]:
     names = tuple(name for name, one in found.items() if one.init)
     needed = frozenset(n for n, one in found.items() if one.default is MISSING and one.default_factory is MISSING)
     factories = tuple((n, one.default_factory) for n, one in found.items() if one.default_factory is not MISSING)
+    defaults = {name: one.default for name, one in found.items() if one.default is not MISSING}
     known = frozenset(names)
 
     def __init__(self: Any, *values: Any, **named: Any) -> None:
         if len(values) > len(names):
             raise TypeError(f"{type(self).__name__} takes {len(names)} values, got {len(values)}")
         own = self.__dict__
+        own.update(defaults)
         own.update(zip(names, values, strict=False))
         own.update(named)
         for name, make in factories:
             if name not in own:
                 own[name] = make()
-        if not (needed <= own.keys() and named.keys() <= known and len(own) >= len(values) + len(named)):
+        if not (needed <= own.keys() and named.keys() <= known):
             raise TypeError(f"{type(self).__name__}: missing {needed - own.keys()}, unknown {named.keys() - known}")
         if has_post:
             self.__post_init__()

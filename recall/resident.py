@@ -98,7 +98,8 @@ class Resident:
             self._warm(workspace)
         if payload.captures and reason not in ("excluded", "refused"):
             name = workspace.id if workspace else ""
-            spawn.start_capture(str(self._data), str(self._site), payload.cwd, workspace=name)
+            data, site = str(self._data), str(self._site)
+            spawn.start_capture(data, site, payload.cwd, workspace=name, transcript=payload.transcript)
         hook_counters.compact(self._data)
 
     def _warm(self, workspace: Workspace) -> None:

@@ -39,16 +39,27 @@ def start_service(data: str, site: str) -> bool:
     return True
 
 
-def start_capture(data: str, site: str, cwd: str, *, workspace: str = "") -> bool:
-    """Start a capture of the sessions of cwd; one that already runs is told to go round once more."""
+def start_capture(data: str, site: str, cwd: str, *, workspace: str = "", transcript: str = "") -> bool:
+    """Start a capture of the sessions of cwd; one that already runs is told to go round once more.
+
+    `transcript` is the session's file as the harness names it: the service's own environment may belong to another
+    home than the session.
+    """
     name = f"{data}/run/capture-{workspace or f'{zlib.crc32(os.fsencode(cwd)):08x}'}"
     os.close(os.open(f"{name}.again", os.O_WRONLY | os.O_CREAT, 0o600))
     locked = take_lock(f"{name}.lock")
     if locked is None:
         return False
-    detach("recall.background", (data, cwd, name, str(locked)), data=data, site=site, keep=locked)
+    words = (data, cwd, name, str(locked), harness_folder(transcript))
+    detach("recall.background", words, data=data, site=site, keep=locked)
     os.close(locked)
     return True
+
+
+def harness_folder(transcript: str) -> str:
+    """Return Claude Code's folder around `<folder>/projects/<project>/<session>.jsonl`, "" for any other path."""
+    parts = Path(transcript).parts
+    return str(Path(*parts[:-3])) if len(parts) > 3 and parts[-3] == "projects" and parts[0] == os.sep else ""
 
 
 def take_lock(path: str) -> int | None:
@@ -90,6 +101,7 @@ def settle(keep: int) -> None:
     """First step of a detached process: own session, no descriptor but the streams and keep, no folder held."""
     if hasattr(os, "setsid") and os.getsid(0) != os.getpid():
         os.setsid()
+    os.umask(0o077)
     os.closerange(3, keep)
     os.closerange(keep + 1, 1024)
     os.chdir("/")

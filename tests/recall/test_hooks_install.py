@@ -217,6 +217,7 @@ def test_a_worktree_is_excluded_in_the_list_all_worktrees_share(tmp_path, data):
     tree.mkdir()
     (common / "worktrees" / "tree" / "HEAD").write_text("x")
     (common / "worktrees" / "tree" / "commondir").write_text("../..\n")
+    (common / "worktrees" / "tree" / "gitdir").write_text(f"{tree}/.git\n")
     (tree / ".git").write_text(f"gitdir: {common}/worktrees/tree\n")
 
     enable("project", tree, data)

@@ -1,0 +1,92 @@
+"""The detached capture that follows a turn: take in the session, index it, embed what is new.
+
+The harness never waits for it and it holds none of the harness's pipes. One runs at a time for a project; a hook that
+comes meanwhile leaves a mark, and the running one goes round again.
+"""
+
+import contextlib
+import os
+import time
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from pathlib import Path
+
+from recall import config, hook_counters, spawn, turnstate
+from recall.config import Config
+from transcript.errors import EmbedderUnavailable, LockBusy, RecallError
+from transcript.workspace import Workspace, open_workspace, owner_root
+
+SETTLE_S = 0.5  # the harness writes its last lines a moment after the event
+MOST_ROUNDS = 20
+EMBED_S = 300.0
+NAME = "background"
+
+
+def main(arguments: list[str]) -> None:
+    """Run as the detached process: DATA CWD MARKS LOCK CONFIG, as `recall.spawn.start_capture` gives them."""
+    data, cwd, marks, locked, folder = arguments
+    spawn.settle(int(locked))
+    env = {name: value for name, value in os.environ.items() if name != "RECALL_CHILD"}  # this child captures
+    if folder:
+        env["CLAUDE_CONFIG_DIR"] = folder
+    held: int | None = int(locked)
+    again = Path(f"{marks}.again")
+    while held is not None:
+        try:
+            rounds(Path(data), Path(cwd), again, env)
+        except Exception as error:  # nobody watches this process: the failure is counted for health
+            hook_counters.add(Path(data), NAME, f"error:{type(error).__name__}")
+            again.unlink(missing_ok=True)
+        os.close(held)
+        held = spawn.take_lock(f"{marks}.lock") if again.exists() else None  # a hook came between look and release
+    os._exit(0)
+
+
+def rounds(data: Path, cwd: Path, again: Path, env: Mapping[str, str], *, settle_s: float = SETTLE_S) -> int:
+    """Capture until no hook asks for more, and return how often."""
+    done = 0
+    while again.exists() and done < MOST_ROUNDS:
+        time.sleep(settle_s)
+        again.unlink(missing_ok=True)
+        try:
+            capture(data, cwd, env)
+        except RecallError as error:
+            hook_counters.add(data, NAME, type(error).__name__)
+        done += 1
+    return done
+
+
+def capture(data: Path, cwd: Path, env: Mapping[str, str]) -> None:
+    """Take in, index and embed what is new in the project of cwd. An excluded project is left alone."""
+    from transcript.capture import CaptureSettings, sync
+
+    workspace, reason = owner_root(cwd, data)
+    if workspace is None:
+        if reason != "unknown_root":
+            return
+        workspace = open_workspace(cwd, data, create="capture")
+    settings = config.load(data, workspace.root, env)
+    given = settings.capture()
+    sync(workspace, data, env, settings=CaptureSettings(reasoning=given.reasoning, native=given.native))
+    index(workspace, settings, data)
+    turnstate.prune(workspace.run_dir, now=datetime.now(UTC))
+    hook_counters.compact(data)
+
+
+def index(workspace: Workspace, settings: Config, data: Path) -> None:
+    """Make what was taken in searchable: words at once, vectors after it."""
+    from indexer import power, queue, writer
+    from indexer.embedder import load
+    from indexer.store import Store
+
+    power.lower_priority()
+    shape = settings.index()
+    embedder = None
+    with contextlib.suppress(EmbedderUnavailable):
+        embedder = load(shape.model, data_home=str(data), threads=power.thread_count(shape.threads))
+    with Store.open(workspace.index_path, "w") as store:
+        writer.index(workspace, store, shape, now=datetime.now(UTC), embedder=embedder)
+        if embedder is not None:
+            until = time.monotonic() + EMBED_S
+            with contextlib.suppress(LockBusy):
+                queue.embed(store, embedder, shape, should_stop=lambda: time.monotonic() > until)

@@ -1,0 +1,335 @@
+"""The hook's client as its harness sees it: exit 0, one whole answer or nothing, never late.
+
+Cases recall-stdout-purity and recall-hook-timeout. Public references: thedotmack/claude-mem#3280, #3434, #3303;
+anthropics/claude-code#66649; topoteretes/cognee-integrations#273; vshulcz/deja-vu#386.
+"""
+
+import json
+import os
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.hooks import (
+    SITE,
+    address,
+    client_command,
+    counted,
+    event,
+    hold_lock,
+    payload,
+    run_client,
+    serving,
+    wait_for,
+)
+
+from recall import hook_client
+from recall.harness import EVENTS, HOOK_TIMEOUT_S
+from recall.hook_client import ANSWER_SHARE, LONGEST_DEADLINE_MS, SERVICE_SHARE
+from recall.service import Limits, Reply
+from transcript.paths import secure_dir
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="the resident service is for Unix; elsewhere words answer")
+ALLOWED = {"os", "sys", "time", "_socket", "recall", "recall.hook_client"}
+ANSWER = json.dumps(
+    {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "what was said"}}
+).encode()
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    """A data folder whose service lock the test holds: no client starts a real service."""
+    folder = secure_dir(tmp_path / "data")
+    held = hold_lock(folder)
+    yield folder
+    os.close(held)
+
+
+def answering(harness: str, raw: bytes, left: float) -> Reply:
+    return Reply(ANSWER)
+
+
+def test_the_services_answer_is_printed_whole_and_alone(data):
+    with serving(data, answering):
+        ran = run_client(data, payload("why"))
+
+    assert (ran.code, ran.out, ran.err) == (0, ANSWER, b"")
+
+
+def test_the_service_gets_the_payload_byte_for_byte(data):
+    got = []
+
+    def respond(harness, raw, left):
+        got.append((harness, raw, left))
+        return Reply()
+
+    raw = payload("é" * 300_000 + "\ud800")
+    with serving(data, respond):
+        ran = run_client(data, raw)
+
+    assert ran.out == b""
+    assert got[0][:2] == ("claude-code", raw)
+    assert 0 < got[0][2] <= 0.5
+
+
+def test_the_warm_path_imports_only_what_is_on_the_list(data):
+    """Every further module is paid for at every prompt; click, numpy and json alone would double the time."""
+    code = (
+        "import sys; before = set(sys.modules); sys.path.append(sys.argv[3]); import os; from recall import hook_client;"
+        "os._exit = lambda code: (print(*sorted(set(sys.modules) - before)), sys.stdout.flush(), os.kill(os.getpid(), 9));"
+        "hook_client.main(sys.argv[1:])"
+    )
+    started_with = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", "import os, sys; print(*sys.modules)"], capture_output=True, text=True
+    ).stdout.split()
+    with serving(data, answering):
+        ran = run_client(data, payload("why"), command=[sys.executable, "-I", "-S", "-c", code, str(data), "claude-code", str(SITE)])
+
+    loaded = set(ran.out.decode().removeprefix(ANSWER.decode()).split())
+    assert loaded - set(started_with) == {"_socket", "recall", "recall.hook_client"}
+    assert loaded - set(started_with) <= ALLOWED
+
+
+@pytest.mark.parametrize("name", ["RECALL_OFF", "RECALL_CHILD"])
+def test_a_switched_off_shell_and_a_child_of_ours_get_nothing(name, data):
+    with serving(data, answering):
+        ran = run_client(data, payload("why"), **{name: "1"})
+        on = run_client(data, payload("why"), **{name: "0"})
+
+    assert (ran.code, ran.out) == (0, b"")
+    assert on.out == ANSWER
+
+
+@pytest.mark.parametrize("name", ["GROK_HOOK_EVENT", "CURSOR_VERSION"])
+def test_another_client_that_runs_claude_codes_hooks_gets_nothing(name, data):
+    with serving(data, answering):
+        assert run_client(data, payload("why"), **{name: "x"}).out == b""
+
+
+@pytest.mark.parametrize("served", [True, False], ids=["with service", "without"])
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        (b"", "payload_empty"),
+        (b"not json", "payload_not_json"),
+        (payload("x").decode().encode("utf-16"), "payload_not_utf8"),
+        (payload("x", turn_id="t1", model="gpt-5-codex"), "payload_other_harness"),
+        (payload("x" * 5_000_000), "payload_too_long"),
+    ],
+    ids=["empty", "not json", "utf-16", "codex", "5 MB"],
+)
+def test_a_bad_payload_gets_nothing_and_is_counted(raw, kind, served, data):
+    from recall.resident import Resident
+    from recall.warm_model import WarmModel
+
+    def never():
+        raise AssertionError("no model is needed")
+
+    if served:
+        resident = Resident(data, SITE, WarmModel(never), os.environ)
+        with serving(data, resident.respond):
+            ran = run_client(data, raw)
+    else:
+        ran = run_client(data, raw)
+
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    assert counted(data)[kind] == 1
+
+
+@pytest.mark.parametrize("name", EVENTS)
+def test_no_event_but_a_prompt_prints_anything(name, data, tmp_path):
+    ran = run_client(data, event(name, tmp_path))
+
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+
+
+def test_a_reader_who_left_early_is_no_failure(data):
+    with serving(data, answering):
+        started = subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        started.stdout.close()
+        started.stdin.write(payload("why"))
+        started.stdin.close()
+        code, err = started.wait(10), started.stderr.read()
+        started.stderr.close()
+
+    assert (code, err) == (0, b"")
+    assert counted(data) == {"reader_gone": 1}
+
+
+def test_standard_input_that_never_ends_is_left_at_the_deadline(data):
+    started = time.monotonic()
+    hook = subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    hook.stdin.write(b'{"session_id": ')
+    hook.stdin.flush()
+    code = hook.wait(10)
+    seconds = time.monotonic() - started
+    hook.stdin.close()
+    hook.stdout.close()
+
+    assert code == 0
+    assert 0.5 < seconds < 1.3
+    assert counted(data) == {"deadline:stdin": 1}
+
+
+@pytest.mark.parametrize(("given", "least", "most"), [("300", 0.2, 0.7), ("1000", 0.8, 1.4)])
+def test_the_deadline_can_be_set_and_counts_from_the_start_of_the_process(given, least, most, data):
+    command = ["/bin/sh", "-c", 'sleep 3 | "$@"', "sh", *client_command(data)]
+    started = subprocess.Popen(
+        client_command(data), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, "RECALL_DEADLINE_MS": given}
+    )
+    begun = time.monotonic()
+    started.wait(10)
+    started.stdin.close()
+
+    assert command
+    assert least < time.monotonic() - begun < most
+
+
+def test_the_waits_add_up_to_less_than_the_limit_registered_with_the_harness():
+    assert SERVICE_SHARE < ANSWER_SHARE < 1
+    assert hook_client.DEADLINE_MS <= LONGEST_DEADLINE_MS < HOOK_TIMEOUT_S * 1000
+    assert hook_client._deadline("99999", 1000) == LONGEST_DEADLINE_MS
+    assert hook_client._deadline("-5", 1000) == 1000
+
+
+def test_a_hung_service_is_given_up_in_time_and_ended_after_three_turns(data, tmp_path):
+    """Case recall-hook-timeout (e): the service is dead, its socket still open."""
+    path = tmp_path / "hung.sock"
+    code = (
+        "import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(50);"
+        "print('up', flush=True); time.sleep(60)"
+    )
+    hung = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
+    hung.stdout.readline()
+    address(data).write_text(f"{path}\n1000\n")
+    try:
+        turns = [run_client(data, payload("why")) for _ in range(3)]
+        assert hung.wait(5) == -9
+    finally:
+        hung.kill()
+        hung.stdout.close()
+
+    assert [(ran.code, ran.out) for ran in turns] == [(0, b"")] * 3
+    assert max(ran.seconds for ran in turns) < 1.3
+    assert counted(data) == {"service_late:receive": 3, "service_killed": 1}
+
+
+def test_an_answer_empties_the_strikes(data):
+    with serving(data, answering):
+        (data / "run" / "serve.strikes").write_bytes(b"..")
+        run_client(data, payload("why"))
+        wait_for(lambda: (data / "run" / "serve.strikes").read_bytes() == b"")
+
+
+def test_a_slow_service_is_left_for_words_and_told_that_it_was_too_late(data):
+    delivered = []
+
+    def respond(harness, raw, left):
+        time.sleep(left + 0.2)
+        return Reply(ANSWER, delivered.append)
+
+    with serving(data, respond):
+        ran = run_client(data, payload("why"))
+        wait_for(lambda: delivered)
+
+    assert ran.out == b""
+    assert ran.seconds < 1.3
+    assert delivered == [False]
+
+
+@pytest.mark.parametrize("answer", [b"", b"recall 1 ok 500\nshort", b"nonsense\n", b"recall 1 failed 0\n"])
+def test_a_service_that_breaks_off_leaves_words_to_answer_and_prints_no_part(answer, data, tmp_path):
+    path = tmp_path / "odd.sock"
+    listener = socket.socket(socket.AF_UNIX)
+    listener.bind(str(path))
+    listener.listen()
+    address(data).write_text(f"{path}\n1000\n")
+    hook = subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    hook.stdin.write(payload("why"))
+    hook.stdin.close()
+    talk, _ = listener.accept()
+    talk.recv(65536)
+    talk.sendall(answer)
+    talk.close()
+    out = hook.stdout.read()
+    code = hook.wait(10)
+    hook.stdout.close()
+    listener.close()
+
+    assert (code, out) == (0, b"")
+    assert sum(counted(data).values()) == 1
+
+
+def test_a_stale_socket_is_no_hindrance(data, tmp_path):
+    path = tmp_path / "stale.sock"
+    with socket.socket(socket.AF_UNIX) as dead:
+        dead.bind(str(path))
+    address(data).write_text(f"{path}\n1000\n")
+
+    ran = run_client(data, payload("why"))
+
+    assert (ran.code, ran.out) == (0, b"")
+    assert counted(data) == {"service_gone": 1}
+
+
+def test_a_failure_inside_recall_is_counted_with_its_stage_and_not_seen(data, tmp_path):
+    """Case recall-stdout-purity (c). A copy of the program whose words path raises and prints."""
+    site = tmp_path / "site"
+    for name in ("transcript", "indexer", "scoring", "recall"):
+        (site / name).mkdir(parents=True)
+        (site / name / "__init__.py").touch()
+    for name in ("client.py", "hook_client.py", "light.py", "spawn.py", "version.py"):
+        (site / "recall" / name).write_bytes((SITE / "recall" / name).read_bytes())
+    (site / "recall" / "hook_words.py").write_text("raise RuntimeError('broken')\n")
+
+    ran = run_client(data, payload("why"), command=client_command(data, site=site))
+
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    assert counted(data) == {"error:words:RuntimeError": 1}
+
+
+def test_a_package_of_ours_that_does_not_lie_beside_recall_silences_the_hook(data, tmp_path):
+    site = tmp_path / "site"
+    (site / "recall").mkdir(parents=True)
+    for name in ("__init__.py", "client.py", "hook_client.py", "light.py", "spawn.py", "version.py"):
+        (site / "recall" / name).write_bytes((SITE / "recall" / name).read_bytes())
+
+    ran = run_client(data, payload("why"), command=client_command(data, site=site))
+
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    assert counted(data) == {"packages_shadowed": 1}
+
+
+def test_a_project_cannot_put_its_own_modules_in_the_way(data, tmp_path):
+    project = tmp_path / "project"
+    for name in ("recall", "health", "transcript"):
+        (project / name).mkdir(parents=True)
+        (project / name / "__init__.py").write_text("raise SystemExit('shadowed')")
+    for name in ("eval.py", "json.py", "os.py", "sqlite3.py"):
+        (project / name).write_text("raise SystemExit('shadowed')")
+
+    with serving(data, answering):
+        done = subprocess.run(
+            client_command(data),
+            input=payload("why", project),
+            capture_output=True,
+            cwd=project,
+            env={**os.environ, "PYTHONPATH": ".", "PYTHONSTARTUP": "eval.py"},
+        )
+
+    assert (done.returncode, done.stdout, done.stderr) == (0, ANSWER, b"")
+
+
+def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path):
+    ran = run_client(tmp_path / "nowhere" / "at" / "all", payload("why", tmp_path), RECALL_DEADLINE_MS="900")
+
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+
+
+def test_limits_are_told_to_the_client_by_the_running_service(data):
+    with serving(data, answering, limits=Limits(idle_s=30, deadline_ms=700)):
+        assert address(data).read_text().split("\n")[1] == "700"
