@@ -62,7 +62,7 @@ class Reader:
         session's last compaction.
         """
         ids = list(dict.fromkeys(chunk_ids))
-        hidden = self._hidden(session) if session else frozenset()
+        hidden = self._hidden(session, as_of) if session else frozenset()
         pointers: dict[int, list[PointerRow]] = {}
         for row in self._pointer_rows(ids, as_of):
             if row[0] not in hidden:
@@ -116,7 +116,7 @@ class Reader:
         by then; root keeps what was said in sessions of that folder or below it. One sighting that passes as_of and
         root is enough.
         """
-        excluded = self._hidden(session) if session else frozenset()
+        excluded = self._hidden(session, as_of) if session else frozenset()
         if as_of is None and root is None:
             return RowFilter(None, excluded) if excluded else None
         g = self.generation
@@ -137,12 +137,16 @@ class Reader:
         """Return how many sessions the serving generation knows."""
         return self._one(f"SELECT count(*) FROM session_{self.generation}")
 
-    def _hidden(self, session: str) -> frozenset[int]:
-        """Return the chunks that stand in the running session after its last compaction."""
+    def _hidden(self, session: str, as_of: int | None = None) -> frozenset[int]:
+        """Return the chunks that stand in the running session after its last compaction.
+
+        Asked as of an earlier time, all of the session: its last compaction may have come later.
+        """
         g = self.generation
+        compaction = " AND p.seq > s.compaction_seq" if as_of is None else ""
         rows = self._execute(
             f"SELECT DISTINCT p.chunk_id FROM pointer_{g} p JOIN session_{g} s ON s.id = p.session"
-            " WHERE s.session = ? AND p.seq > s.compaction_seq",
+            f" WHERE s.session = ?{compaction}",
             (session,),
         )
         return frozenset(row[0] for row in rows)
