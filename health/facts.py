@@ -15,11 +15,11 @@ class RecordFacts:
     by_type: Mapping[str, int] = field(default_factory=dict)
     sessions: int = 0
     last_event_seq: int = 0
-    last_activity: float | None = None
     log_bytes: int = 0
     native_bytes: int = 0
     blob_bytes: int = 0
     quarantine_bytes: int = 0
+    chain_checked_from: int | None = None
     chain_checked_to: int | None = None
     chain_problems: tuple[str, ...] = ()
     head_ok: bool | None = None
@@ -59,7 +59,7 @@ class IndexFacts:
     failed: int = 0
     set_aside: int = 0
     truncated: int = 0
-    zero: int = 0
+    zero: int | None = 0
     stale: int = 0
     failures: tuple[str, ...] = ()
     orphan_vectors: int = 0

@@ -16,7 +16,7 @@ from indexer.vectors import KINDS, NumpyVec
 MOST_VECTORS = 300_000  # above it their lengths are not looked at: all of them would have to be in memory
 FLOAT_BYTES = 4
 MOST_SHOWN = 20
-_FOLDED = "lower(replace(replace(replace(replace(replace(replace(text,' ',''),char(10),''),char(9),''),'\"',''),'''',''),'`',''))"
+_LEFT_OUT = ("' '", "char(10)", "char(9)", "char(34)", "char(39)", "'`'")  # what near copies may differ in
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +82,12 @@ def copies(store: Store) -> Copies:
 
 def near_copies(store: Store) -> int:
     """Count rows that equal another of their class and role but for case, quotes and spaces."""
+    folded = "text"
+    for part in _LEFT_OUT:
+        folded = f"replace({folded}, {part}, '')"
     sql = (
         "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(DISTINCT text) AS n"
-        f" FROM chunk_{store.generation} GROUP BY source_class, role, {_FOLDED})"
+        f" FROM chunk_{store.generation} GROUP BY source_class, role, lower({folded}))"
     )
     return _one(store, sql)
 

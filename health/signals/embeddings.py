@@ -62,7 +62,9 @@ def truncated(index: IndexFacts) -> Signal:
 
 
 def zero(index: IndexFacts) -> Signal:
-    """Return vectors without a direction, which would match everything."""
+    """Return vectors without a direction, which would match everything; not known in a very large index."""
+    if index.zero is None:
+        return Signal("embeddings_zero", None, "count", Level.OK, "not counted", "The writer refuses such vectors.")
     return count(
         "embeddings_zero",
         index.zero,

@@ -27,7 +27,9 @@ def chain(record: RecordFacts) -> Signal:
     elif record.chain_checked_to is None:
         level, text = Level.OK, "not checked by this report"
     else:
-        level, text = Level.OK, f"whole up to event {record.chain_checked_to:,} of {record.last_event_seq:,}"
+        first = record.chain_checked_from or 1
+        level = Level.OK
+        text = f"whole from event {first:,} up to event {record.chain_checked_to:,} of {record.last_event_seq:,}"
     return Signal(
         id="chain",
         value=record.chain_checked_to,

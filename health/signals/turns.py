@@ -13,7 +13,7 @@ def modes(turns: TurnFacts) -> Signal:
     """Return the share of turns per mode; warns when most turns go by words only."""
     seen = turns.seen
     shares = {name: n / seen for name, n in sorted(turns.modes.items())} if seen else {}
-    level = WORDS_SHARE.level(shares.get("words", 0.0)) if seen >= ENOUGH else Level.OK
+    level = WORDS_SHARE.level(shares.get("words", 0.0) + shares.get("warm_words", 0.0)) if seen >= ENOUGH else Level.OK
     parts = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
     return Signal(
         id="turn_modes",
@@ -21,7 +21,7 @@ def modes(turns: TurnFacts) -> Signal:
         unit="share",
         level=level,
         text=f"{parts} of the last {seen:,} turns" if seen else "no turns yet",
-        meaning="warm: words and vectors by the service. words: the service was not there in time.",
+        meaning="warm: words and vectors. warm_words: the service without vectors. words: no service in time.",
         action="see 'embedder' and 'service'; raise the memory bound if the service leaves" if level else "",
         limits=WORDS_SHARE,
     )

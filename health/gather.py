@@ -1,0 +1,50 @@
+"""Reads everything the report is made of, once, without writing anything."""
+
+from collections.abc import Callable, Mapping
+from datetime import datetime
+from pathlib import Path
+
+from health.facts import Facts
+from health.gather_capture import capture_facts
+from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
+from health.gather_index import index_facts
+from health.gather_record import record_facts
+from indexer.embedder import Embedder
+from indexer.settings import IndexSettings
+from indexer.store import Store
+from transcript.errors import StoreError
+from transcript.workspace import Workspace
+
+
+def gather(
+    workspace: Workspace,
+    data: Path,
+    env: Mapping[str, str],
+    *,
+    now: datetime,
+    settings: IndexSettings,
+    load: Callable[[], Embedder],
+    last: int = 50,
+) -> Facts:
+    """Return the facts of a workspace; load is called once and tells whether the model is there."""
+    at = now.timestamp()
+    index, backend = index_facts(workspace, settings, load)
+    capture, written = capture_facts(workspace, data, env, now=at)
+    return Facts(
+        workspace=workspace.id,
+        now=at,
+        record=record_facts(workspace, sessions=_sessions(workspace)),
+        index=index,
+        capture=capture,
+        hooks=hook_facts(workspace, data, env, now=at, native_last_write=written),
+        backend=interpreter_facts(data, backend),
+        turns=turn_facts(workspace, last=last, data=data, now=at),
+    )
+
+
+def _sessions(workspace: Workspace) -> int:
+    try:
+        with Store.open(workspace.index_path) as store:
+            return store.sessions()
+    except StoreError:
+        return 0

@@ -1,0 +1,100 @@
+"""Reads what the capture signals look at: the state of the last sync against the harness's files as they stand now."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import datetime
+from pathlib import Path
+
+from health.facts import CaptureFacts
+from transcript.adapters.base import Adapter
+from transcript.capture import ADAPTERS
+from transcript.capture_plan import plan
+from transcript.capture_state import CaptureState, SourceState
+from transcript.workspace import Workspace
+
+RETENTION_DAYS = 30  # Claude Code's cleanupPeriodDays where the user has set none
+MARGIN_DAYS = 3  # a transcript this close to its deletion and not taken in is a failure
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A session file of this workspace as it stands: bytes not taken in, and when it was written last."""
+
+    path: str
+    waiting: int
+    written: float
+    known: bool
+
+
+def capture_facts(
+    workspace: Workspace, data: Path, env: Mapping[str, str], *, now: float
+) -> tuple[CaptureFacts, dict[str, float]]:
+    """Return the facts of capture, and for each harness when it wrote in this workspace last."""
+    state = CaptureState(workspace)
+    last_write: dict[str, float] = {}
+    files: list[_File] = []
+    retention = RETENTION_DAYS
+    for adapter in ADAPTERS:
+        mine = _files(adapter, workspace, state, data, env)
+        files += mine
+        if mine:
+            last_write[adapter.harness] = max(file.written for file in mine)
+        retention = _retention(adapter, env)
+    behind = [file for file in files if file.waiting > 0]
+    limit = now - (retention - MARGIN_DAYS) * 86400
+    facts = CaptureFacts(
+        ran=bool(state.synced),
+        last_sync=datetime.fromisoformat(state.synced).timestamp() if state.synced else None,
+        sources=len(state.sources),
+        missing=tuple(state.missing()),
+        behind=len(behind),
+        behind_bytes=sum(file.waiting for file in behind),
+        behind_oldest=min((file.written for file in behind), default=None),
+        uncaptured=sum(not file.known for file in files),
+        near_retention=tuple(file.path for file in behind if file.written < limit),
+        retention_days=retention,
+        unknown_types=dict(state.unknown()),
+        skipped=dict(state.skipped),
+        damaged=state.damaged(),
+        damaged_where=tuple(f"{path} line {line} byte {at}: {why}" for path, line, at, why in state.damage()),
+        incomplete_tails=tuple(f"{path} ({size:,} bytes)" for path, size in state.incomplete()),
+    )
+    return facts, last_write
+
+
+def _files(
+    adapter: Adapter, workspace: Workspace, state: CaptureState, data: Path, env: Mapping[str, str]
+) -> list[_File]:
+    """Return this workspace's files in the harness's own place, and those taken in from elsewhere."""
+    found, _ = adapter.discover(adapter.roots(env))
+    planned, _ = plan(adapter, found, state.sources, data, all_roots=False)
+    mine = {
+        str(item.source.path): state.sources.get(item.source.source)
+        for item in planned
+        if not item.reason and item.owner is not None and item.owner.id == workspace.id
+    }
+    elsewhere = {s.path: s for s in state.sources.values() if s.harness == adapter.harness and not s.missing}
+    return list(_seen({**elsewhere, **mine}.items()))
+
+
+def _seen(paths: Iterable[tuple[str, SourceState | None]]) -> Iterable[_File]:
+    for path, state in paths:
+        try:
+            found = Path(path).stat()
+        except OSError:
+            continue
+        taken = state.offset + state.rest_bytes if state is not None else 0
+        yield _File(path, max(0, found.st_size - taken), found.st_mtime, state is not None)
+
+
+def _retention(adapter: Adapter, env: Mapping[str, str]) -> int:
+    """Return after how many days the harness deletes a transcript: its own setting, else its default."""
+    for root in adapter.roots(env):
+        try:
+            value = json.loads((root.parent / "settings.json").read_bytes()).get("cleanupPeriodDays")
+        except (OSError, ValueError, AttributeError):
+            continue
+        if isinstance(value, int) and value > 0:
+            return value
+    return RETENTION_DAYS

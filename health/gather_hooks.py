@@ -1,0 +1,156 @@
+"""Reads what the signals of hooks, turns and interpreters look at; writes nothing."""
+
+import json
+import platform
+import shlex
+import subprocess
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from datetime import datetime
+from itertools import islice
+from pathlib import Path
+
+from health.facts import BackendFacts, HookFacts, TurnFacts
+from recall import hook_counters, hooks_install, launcher, ledger, service
+from recall.harness import CLAUDE_CODE
+from recall.hook_turn import read_beat
+from transcript.errors import HookInstallError, RecordError
+from transcript.log import Log
+from transcript.workspace import Workspace
+
+HARNESSES = (CLAUDE_CODE,)
+COUNTED_DAYS = 7
+TURN_MODES = ("warm", "words")
+# Kinds of hook_counters that are the service's ordinary comings and goings.
+ORDINARY = ("service_", "payload_other_harness", "reader_gone")
+_PROBE = (
+    "import sqlite3,json,sys;c=sqlite3.connect(':memory:');"
+    "f=any('FTS5' in r[0] for r in c.execute('pragma compile_options'));"
+    "print(json.dumps([sys.version.split()[0],sqlite3.sqlite_version,f]))"
+)
+
+
+def hook_facts(
+    workspace: Workspace, data: Path, env: Mapping[str, str], *, now: float, native_last_write: Mapping[str, float]
+) -> tuple[HookFacts, ...]:
+    """Return each harness's hook: installed where, changed or not, when it fired, how often it failed lately."""
+    counted = hook_counters.read(data, since=int(now - COUNTED_DAYS * 86400))
+    return tuple(_hook(workspace, data, env, name, counted, native_last_write.get(name)) for name in HARNESSES)
+
+
+def _hook(
+    workspace: Workspace,
+    data: Path,
+    env: Mapping[str, str],
+    harness: str,
+    counted: list[hook_counters.Count],
+    native_last_write: float | None,
+) -> HookFacts:
+    failures = {c.kind: c.times for c in counted if c.harness == harness and not c.kind.startswith(ORDINARY)}
+    known = HookFacts(
+        harness,
+        last_fired=max(read_beat(data, harness).values(), default=None),
+        native_last_write=native_last_write,
+        failures=failures,
+    )
+    try:
+        here = [entry for entry in hooks_install.registered(data) if entry.harness == harness]
+    except HookInstallError as error:
+        return replace(known, drift=str(error))
+    here = [entry for entry in here if _reaches(entry, workspace, env)]
+    if not here:
+        return known
+    return replace(
+        known,
+        installed=True,
+        installed_at=min(datetime.fromisoformat(entry.at).timestamp() for entry in here),
+        drift="; ".join(filter(None, (_drift(entry, workspace, data, env) for entry in here))),
+        launcher_ok=not launcher.problem(data),
+    )
+
+
+def _reaches(entry: hooks_install.Installed, workspace: Workspace, env: Mapping[str, str]) -> bool:
+    """Whether an installed entry covers this workspace: the user's always, a project's only its own."""
+    if entry.scope == "user":
+        return True
+    root = workspace.root
+    return root is not None and Path(entry.file) == hooks_install.settings_file("project", root, env)
+
+
+def _drift(entry: hooks_install.Installed, workspace: Workspace, data: Path, env: Mapping[str, str]) -> str:
+    root = workspace.root or Path(entry.file).parent.parent
+    if not Path(entry.file).exists():
+        return f"{entry.file} is gone"
+    try:
+        plan = hooks_install.plan_install(entry.harness, entry.scope, root, data, env)
+    except HookInstallError as error:
+        return str(error)
+    return f"{entry.file} no longer holds all our entries" if plan.changes else ""
+
+
+def turn_facts(workspace: Workspace, *, last: int, data: Path, now: float) -> TurnFacts:
+    """Return the newest turns of hooks from the ledger; searches by command do not count as turns."""
+    try:
+        rows = list(islice(ledger.turns(Log(workspace), modes=TURN_MODES), last))
+    except (RecordError, OSError):
+        rows = []
+    bodies = [row.body for row in rows]
+    counted = hook_counters.read(data, since=int(now - COUNTED_DAYS * 86400))
+    return TurnFacts(
+        wanted=last,
+        modes=dict(Counter(_mode(body) for body in bodies)),
+        latencies_ms=tuple(float(body["latency_ms"]) for body in bodies if "latency_ms" in body),
+        tokens=tuple(int(body.get("tokens", 0)) for body in bodies),
+        items=tuple(len(body.get("items", ())) for body in bodies),
+        empty=sum(not body.get("block_hash") for body in bodies),
+        empty_reasons=dict(Counter(str(body["empty_reason"]) for body in bodies if body.get("empty_reason"))),
+        deadline_misses=_deadlines(counted),
+        bad_query_vectors=sum("vector_unusable" in (body.get("note"), body.get("words_only")) for body in bodies),
+    )
+
+
+def _mode(body: Mapping[str, object]) -> str:
+    """The mode of a turn; a turn of the service that had no vectors is one of words."""
+    mode = str(body.get("mode"))
+    return "warm_words" if mode == "warm" and body.get("words_only") else mode
+
+
+def _deadlines(counted: list[hook_counters.Count]) -> dict[str, int]:
+    found: Counter[str] = Counter()
+    for count in counted:
+        kind, _, stage = count.kind.partition(":")
+        if kind == "deadline":
+            found[stage] += count.times
+    return dict(found)
+
+
+def interpreter_facts(data: Path, backend: BackendFacts) -> BackendFacts:
+    """Add this interpreter, the hook's own with its SQLite, and whether the service runs.
+
+    The hook's SQLite is asked in a process of its own: this one holds another SQLite library.
+    """
+    status = service.call(data, "status", site=launcher.site_folder())
+    running = "not running; the next hook starts it"
+    if status is not None:
+        running = f"running, version {status.get('version')}, {status.get('memory_mb')} MB"
+    version, sqlite, fts5 = _hook_interpreter(data)
+    return replace(
+        backend,
+        python=platform.python_version(),
+        hook_python=version,
+        hook_sqlite=sqlite,
+        hook_fts5=fts5,
+        service=running,
+    )
+
+
+def _hook_interpreter(data: Path) -> tuple[str, str, bool | None]:
+    try:
+        lines = launcher.launcher_path(data).read_text(encoding="utf-8").splitlines()
+        python = shlex.split(next(line for line in lines if line.startswith("py="))[3:])[0]
+        done = subprocess.run([python, "-I", "-S", "-c", _PROBE], capture_output=True, timeout=10, check=True)
+        version, sqlite, fts5 = json.loads(done.stdout)
+    except (OSError, StopIteration, IndexError, ValueError, subprocess.SubprocessError):
+        return "", "", None
+    return str(version), str(sqlite), bool(fts5)

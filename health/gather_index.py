@@ -1,0 +1,111 @@
+"""Reads what the index's signals look at; opens it read-only and writes nothing."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import datetime
+
+from health.facts import BackendFacts, IndexFacts
+from health.gather_record import waiting
+from indexer import audit
+from indexer.embedder import Embedder
+from indexer.exchange import INDEXED_TYPES
+from indexer.settings import IndexSettings, config_hash
+from indexer.store import Store
+from transcript.errors import EmbedderUnavailable, IndexMissing, StoreError
+from transcript.workspace import Workspace
+
+
+def index_facts(
+    workspace: Workspace, settings: IndexSettings, load: Callable[[], Embedder]
+) -> tuple[IndexFacts, BackendFacts]:
+    """Return the index's facts and the backend's; a missing or broken index is a fact, not an error."""
+    embedder, reason = _embedder(load)
+    backend = BackendFacts(
+        embedder="up" if embedder else "down",
+        embedder_model=settings.model,
+        embedder_reason=reason,
+    )
+    try:
+        store = Store.open(workspace.index_path)
+    except IndexMissing:
+        unindexed, oldest = waiting(workspace, 0, INDEXED_TYPES)
+        return IndexFacts(unindexed=unindexed, unindexed_oldest=oldest), replace(backend, vectors="unknown")
+    except StoreError as error:
+        return IndexFacts(present=True, error=str(error)), replace(backend, vectors="unknown")
+    with store:
+        try:
+            return _facts(workspace, store, settings, embedder), _backend(store, backend)
+        except StoreError as error:
+            return IndexFacts(present=True, error=str(error)), _backend(store, backend)
+
+
+def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder: Embedder | None) -> IndexFacts:
+    meta = store.meta()
+    copied, made, agree = audit.copies(store), audit.embeddings(store), audit.agreement(store)
+    seq = audit.watermark_seq(store)
+    unindexed, oldest = waiting(workspace, seq, INDEXED_TYPES)
+    stale = 0
+    if embedder is not None and meta.n_vectors:
+        same = store.serves(embedder.id, embedder.revision, embedder.dimension)
+        stale = 0 if same else made.vectors
+    return IndexFacts(
+        present=True,
+        schema=meta.schema,
+        generation=meta.generation,
+        building_generation=store.building(),
+        model=meta.model,
+        wanted_model=embedder.id if embedder else "",
+        models={meta.model: made.vectors} if made.vectors else {},
+        config_hash=meta.config_hash,
+        wanted_config_hash=config_hash(settings, max_tokens=embedder.max_tokens) if embedder else "",
+        rows=copied.rows,
+        distinct=copied.distinct,
+        most_repeated=copied.most_repeated,
+        file_bytes=workspace.index_path.stat().st_size,
+        bytes=copied.bytes,
+        bytes_needed=copied.bytes_needed,
+        duplicates_by_class=copied.by_class,
+        near_copies=audit.near_copies(store),
+        chunks_by_class=audit.by_class(store),
+        pointers=audit.pointers(store),
+        vectors=made.vectors,
+        failed=made.failed,
+        set_aside=made.set_aside,
+        truncated=made.truncated,
+        zero=made.zero,
+        stale=stale,
+        failures=made.failures,
+        orphan_vectors=agree.orphan_vectors,
+        orphan_pointers=agree.orphan_pointers,
+        words_missing=agree.words_missing,
+        words_extra=agree.words_extra,
+        watermark=seq,
+        unindexed=unindexed,
+        unindexed_oldest=oldest,
+        last_run=_seconds(audit.last_run(store)),
+        implausible_times=audit.implausible_times(store),
+        secrets_masked=audit.secrets_masked(store),
+    )
+
+
+def _backend(store: Store, backend: BackendFacts) -> BackendFacts:
+    native = store.backend.vectors == "sqlite-vec"
+    return replace(
+        backend,
+        vectors="native" if native else "fallback",
+        vectors_reason=store.backend.reason,
+        sqlite=store.backend.sqlite,
+        extension=store.backend.extension,
+        fts5=store.backend.fts5,
+    )
+
+
+def _embedder(load: Callable[[], Embedder]) -> tuple[Embedder | None, str]:
+    try:
+        return load(), ""
+    except EmbedderUnavailable as error:
+        return None, str(error)
+
+
+def _seconds(stamp: str | None) -> float | None:
+    return datetime.fromisoformat(stamp).timestamp() if stamp else None
