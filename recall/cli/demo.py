@@ -21,9 +21,7 @@ if TYPE_CHECKING:
 
 WRITTEN_IN = "/home/dev/tidewatch"  # the folder that the shipped sessions name
 WORKSPACE = "de300000-0000-4000-8000-7469646577a7"
-PROMPT = (
-    "The tide times are off by one hour again since the clock change. What caused it last time, and where was it fixed?"
-)
+PROMPT = "Tide times are one hour off again since the clock change. What caused it last time, and where was it fixed?"
 
 
 @click.command()
@@ -53,6 +51,8 @@ def command(app: App, remove: bool, dry_run: bool) -> None:
 
 def run(app: App) -> None:
     """Write the sessions, take them in, index them, ask one question."""
+    from recall.injection import pointer_text
+
     demo = app.demo()
     workspace = prepare(demo)
     note(f"a made-up project in {demo.cwd}, its record and index beside it\n")
@@ -65,10 +65,8 @@ def run(app: App) -> None:
     say(turn.block or f"(nothing: {turn.empty_reason})")
     say("\nOpen each piece where it was said:\n")
     for item in turn.items:
-        say(
-            f"    recall show {item.candidate.pointer.event[:10]}#{item.candidate.pointer.start}-{item.candidate.pointer.end}"
-        )
-    say('\nAsk it something else:  recall query --demo "pourquoi la page était lente"')
+        say(f"    recall show {pointer_text(item.candidate.pointer)}")
+    say('\nAsk it something else:  recall query --demo "quelle est la clé du cache de la page ?"')
 
 
 def prepare(demo: App) -> Workspace:

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from transcript.event import Event
 
 HOOKS = ("warm", "words")
+TERMS = "SETAQK"
 
 
 @click.command()
@@ -79,12 +80,13 @@ def page(event: Event, body: dict[str, Any]) -> str:
         why = str(body.get("empty_reason", ""))
         lines.append(f"nothing was injected: {SILENCE.get(why, why)}")
     for number, item in enumerate(body.get("items", []), start=1):
-        terms = " ".join(f"{letter} {value:.2f}" for letter, value in item.get("terms", {}).items())
+        values = item.get("terms", {})
+        terms = " ".join(f"{letter} {values[letter]:.2f}" for letter in TERMS if letter in values)
         near = "no vector" if item.get("cosine") is None else f"cosine {item['cosine']:.2f}"
-        lines.append(f"{number}. {item['pointer']}  R {item['R']:.3f} = {terms}; {near}, bm25 {item['bm25']:.1f}")
+        lines.append(f"{number}. {item['pointer']}  R {item['R']:.3f}  {terms}  {near}, bm25 {item['bm25']:.1f}")
     left = body.get("left_out", [])
     if left:
-        lines += ["", f"left out ({len(left)} best of them):"]
+        lines += ["", f"left out ({len(left)}, best first):"]
         lines += [f"   {item['pointer']}  {item['reason']}: {SILENCE.get(item['reason'], '')}" for item in left[:10]]
         if len(left) > 10:
             lines.append(f"   and {len(left) - 10} more; --json lists them")
