@@ -104,9 +104,7 @@ def evaluate_corpus(
             result = evaluate(name, engine, queries, record, time.perf_counter)
             lines.append(_line(result, samples))
         meta = store.meta()
-    missing = {
-        query.id for query in queries if query.evidence and len(record.missing(query.evidence)) == len(query.evidence)
-    }
+    lost = {q.id for q in queries if q.evidence and len(record.missing(q.evidence)) == len(q.evidence)}
     setting = Setting(
         data_sha256=labels.sha256,
         record_head=Log(corpus.workspace).head().hash,
