@@ -46,10 +46,10 @@ class TurnState:
         at = now.timestamp()
         with _Held(self.path) as held:
             state = _read(self.path)
-            if 0 <= at - state.claims.get(key, float("-inf")) <= TWIN_SECONDS:
+            if abs(at - state.claims.get(key, float("-inf"))) <= TWIN_SECONDS:  # a twin may have looked at its clock first
                 return None
             if held:
-                fresh = {k: v for k, v in state.claims.items() if 0 <= at - v <= TWIN_SECONDS}
+                fresh = {k: v for k, v in state.claims.items() if abs(at - v) <= TWIN_SECONDS}
                 _write(self.path, _State(state.injected, {**fresh, key: at}))
         return frozenset(state.injected) if self.session else frozenset()
 
