@@ -11,11 +11,11 @@ Every number is fixed: nothing is scaled by what else was found, so that a score
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from indexer.reader import Reader
-from indexer.rows import ExchangeRow, LexicalResult, PassageRow, PointerRow, RowFilter
+from indexer.rows import ExchangeRow, PassageRow, PointerRow, RowFilter
 from recall.cues import Cues
 from recall.forms import is_announcement, is_pasted, is_question
 from recall.query import Query
@@ -62,6 +62,15 @@ class _Evidence:
         return bm25 / (bm25 + s.words_half_at) + s.dense_weight * max(0.0, self.cosine.get(chunk, 0.0))
 
 
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    """A passage with the sighting that speaks for it."""
+
+    row: PassageRow
+    pointer: PointerRow
+    source: str
+
+
 def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None, s: RetrievalSettings) -> Found:
     """Return the best k passages by relevance; ties by chunk id."""
     as_of = None if query.as_of is None else math.ceil(query.as_of.timestamp()) - 1
@@ -69,91 +78,148 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     lexical = reader.lexical(cues.terms, limit=s.lexical_limit, allowed=allowed)
     near = vectors(cues.text, allowed) if vectors is not None else None
     evidence = _Evidence(dict(lexical.hits), dict(near or ()), lexical.matched)
-    rows = _rows(reader, [chunk for chunk, _ in lexical.hits], query, as_of)
-    seeds = _seeds(lexical, rows, s) + [chunk for chunk, _ in (near or ())[: s.arm]]
-    rows.update(_rows(reader, [c for c in seeds if c not in rows], query, as_of))
-    exchanges = reader.exchange(sorted({_best(rows[c], s).exchange_id for c in seeds if c in rows}))
+    classes = _class_weights(s)
+    seen = _Rows(reader, query, as_of, classes)
+    seen.read([chunk for chunk, _ in lexical.hits])
+    by_meaning = seen.read([chunk for chunk, _ in (near or ())[: s.arm]])
+    seeds = dict.fromkeys([*seen.strongest(lexical.hits, s), *by_meaning])
+    exchanges = reader.exchange(sorted({seen[c].pointer.exchange_id for c in seeds}))
     around = [c for e in exchanges.values() for c in (*e.prompt_chunks, *e.final_chunks)]
-    around = [c for c in dict.fromkeys(around) if allowed is None or c in allowed]
-    rows.update(_rows(reader, [c for c in around if c not in rows], query, as_of))
-    pool = [rows[c] for c in dict.fromkeys([*seeds, *around]) if c in rows]
+    around = seen.read([c for c in dict.fromkeys(around) if allowed is None or c in allowed])
+    pool = [seen[c] for c in dict.fromkeys([*seeds, *around])]
     passages = reader.meta().n_chunks
-    found = _scored(pool, exchanges, evidence, cues, lexical, passages, s)
+    found = _Relevance(evidence, exchanges, cues.terms, lexical.df, passages, s, classes).best(pool)
     return Found(
-        tuple(found[: s.k]),
+        tuple(found),
         allowed,
         {term: lexical.df.get(term, 0) for term in cues.terms},
         passages,
         "" if near is not None else "no_vectors",
-        len(found),
+        len(pool),
     )
 
 
-def _rows(reader: Reader, chunks: Sequence[int], query: Query, as_of: int | None) -> dict[int, PassageRow]:
-    return reader.passages(chunks, as_of=as_of, session=query.session or None) if chunks else {}
+class _Rows:
+    """Passages by chunk id, each read once."""
+
+    def __init__(self, reader: Reader, query: Query, as_of: int | None, classes: Mapping[str, float]) -> None:
+        self._reader, self._session, self._as_of = reader, query.session or None, as_of
+        self._classes = classes
+        self._seen: dict[int, _Seen] = {}
+
+    def __getitem__(self, chunk: int) -> _Seen:
+        return self._seen[chunk]
+
+    def read(self, chunks: Sequence[int]) -> list[int]:
+        """Read these passages; return those that may be seen, in the given order."""
+        new = [c for c in chunks if c not in self._seen]
+        if new:
+            rows = self._reader.passages(new, as_of=self._as_of, session=self._session)
+            self._seen.update((chunk, self._look(row)) for chunk, row in rows.items())
+        return [c for c in chunks if c in self._seen]
+
+    def _look(self, row: PassageRow) -> _Seen:
+        """The sighting that speaks for a chunk: of its best class, the latest."""
+        pointers = row.pointers
+        first = pointers[0]
+        if len(pointers) > 1:
+            first = max(pointers, key=lambda p: (self._classes[SOURCES[p.kind]], p.ts, p.seq, p.event_id))
+        return _Seen(row, first, SOURCES[first.kind])
+
+    def strongest(self, hits: Sequence[tuple[int, float]], s: RetrievalSettings) -> list[int]:
+        """The best of a word search after class: tool output holds many words and would crowd out what was said."""
+        weighed = [
+            (-score / (score + s.words_half_at) * self._classes[self._seen[chunk].source], chunk)
+            for chunk, score in hits
+            if chunk in self._seen
+        ]
+        return [chunk for _, chunk in sorted(weighed)[: s.arm]]
 
 
-def _seeds(lexical: LexicalResult, rows: Mapping[int, PassageRow], s: RetrievalSettings) -> list[int]:
-    """The best of the word search after class: tool output holds many words and would crowd out what was said."""
-    weighed = [
-        (-score / (score + s.words_half_at) * _class_weight(SOURCES[_best(rows[chunk], s).kind], s), chunk)
-        for chunk, score in lexical.hits
-        if chunk in rows
-    ]
-    return [chunk for _, chunk in sorted(weighed)[: s.arm]]
+class _Relevance:
+    """Puts x together for a pool of passages; what is costly is computed only for those that can still win."""
+
+    def __init__(
+        self,
+        evidence: _Evidence,
+        exchanges: Mapping[int, ExchangeRow],
+        terms: Sequence[str],
+        df: Mapping[str, int],
+        passages: int,
+        s: RetrievalSettings,
+        classes: Mapping[str, float],
+    ) -> None:
+        self._evidence, self._exchanges, self._terms, self._s, self._classes = evidence, exchanges, terms, s, classes
+        total = max(passages, LEAST_PASSAGES)
+        held = [df.get(term, 0) for term in terms]
+        self._idf = [math.log((total - n + 0.5) / (n + 0.5) + 1) if n else 0.0 for n in held]
+        self._prompts = {
+            e.id: max((evidence.of(c, s) for c in e.prompt_chunks), default=0.0) for e in exchanges.values()
+        }
+
+    def best(self, pool: Sequence[_Seen]) -> list[Candidate]:
+        """The k most relevant passages of a pool, best first."""
+        covered = self._session_cover(pool)
+        open_ = []
+        for seen in pool:
+            b = self._evidence.of(seen.row.chunk_id, self._s)
+            context = self._context(seen, covered)
+            if b > 0 or context > self._s.place:
+                open_.append((b * self._classes[seen.source] + context, b, context, seen))
+        open_.sort(key=lambda entry: (-entry[0], entry[3].row.chunk_id))
+        found: list[tuple[float, int, float, _Seen, tuple[str, ...]]] = []
+        least = -1.0
+        for most, b, context, seen in open_:
+            if len(found) >= self._s.k and most < least:
+                break  # form only lowers: nothing further down can come among the best
+            weight, demoted = _form(seen.source, seen.row.text, self._classes[seen.source], self._s)
+            found.append((b * weight + context, seen.row.chunk_id, b, seen, demoted))
+            if len(found) >= self._s.k:
+                least = sorted((entry[0] for entry in found), reverse=True)[self._s.k - 1]
+        found.sort(key=lambda entry: (-entry[0], entry[1]))
+        return [self._candidate(seen, b, x, demoted) for x, _, b, seen, demoted in found[: self._s.k]]
+
+    def _context(self, seen: _Seen, covered: Mapping[str, float]) -> float:
+        """What surrounds a passage: its session, its place there, and the prompt that a final answer answers."""
+        s, pointer = self._s, seen.pointer
+        around = s.session * covered.get(pointer.session, 0.0) + s.place * pointer.place
+        if seen.source == "final":
+            around += s.link * self._prompts.get(pointer.exchange_id, 0.0)
+        return around
+
+    def _session_cover(self, pool: Sequence[_Seen]) -> dict[str, float]:
+        """Session -> share of the prompt's words, weighed by rarity, that its passages hold together."""
+        whole = sum(self._idf)
+        if whole <= 0:
+            return {}
+        held: dict[str, set[int]] = {}
+        for seen in pool:
+            matched = self._evidence.matched.get(seen.row.chunk_id)
+            if matched:
+                held.setdefault(seen.pointer.session, set()).update(matched)
+        return {session: sum(self._idf[i] for i in numbers) / whole for session, numbers in held.items()}
+
+    def _candidate(self, seen: _Seen, b: float, x: float, demoted: tuple[str, ...]) -> Candidate:
+        row, first = seen.row, seen.pointer
+        exchange = self._exchanges.get(first.exchange_id)
+        risks = tuple(name for flag, name in _RISK_FLAGS if first.flags & flag)
+        return Candidate(
+            chunk=row.chunk_id,
+            text=row.text,
+            pointers=(_pointer(first), *(_pointer(p) for p in row.pointers if p is not first)),
+            head=exchange.prompt_head if exchange is not None and seen.source != "prompt" else "",
+            bm25=self._evidence.words.get(row.chunk_id, 0.0),
+            cosine=self._evidence.cosine.get(row.chunk_id),
+            matched=frozenset(self._terms[i] for i in self._evidence.matched.get(row.chunk_id, ())),
+            evidence=b * self._classes[seen.source],
+            relevance=x,
+            demoted=(*demoted, *risks),
+            standing=Standing(risks=risks),
+        )
 
 
-def _scored(
-    pool: Iterable[PassageRow],
-    exchanges: Mapping[int, ExchangeRow],
-    evidence: _Evidence,
-    cues: Cues,
-    lexical: LexicalResult,
-    passages: int,
-    s: RetrievalSettings,
-) -> list[Candidate]:
-    rows = list(pool)
-    prompt_evidence = {e.id: max((evidence.of(c, s) for c in e.prompt_chunks), default=0.0) for e in exchanges.values()}
-    covered = _session_cover(rows, evidence, cues.terms, lexical.df, passages, s)
-    found = []
-    for row in rows:
-        pointer = _best(row, s)
-        exchange = exchanges.get(pointer.exchange_id)
-        made = _candidate(row, exchange, evidence, cues.terms, s)
-        x = made.relevance + s.session * covered.get(pointer.session, 0.0) + s.place * pointer.place
-        if made.source == "final" and exchange is not None:
-            x += s.link * prompt_evidence[exchange.id]
-        if made.evidence > 0 or x > s.place:
-            found.append(replace(made, relevance=x))
-    return sorted(found, key=lambda c: (-c.relevance, c.chunk))
-
-
-def _candidate(
-    row: PassageRow, exchange: ExchangeRow | None, evidence: _Evidence, terms: Sequence[str], s: RetrievalSettings
-) -> Candidate:
-    first = _best(row, s)
-    pointers = (_pointer(first), *(_pointer(p) for p in row.pointers if p is not first))
-    b = evidence.of(row.chunk_id, s)
-    weight, demoted = _form(pointers[0].source, row.text, s)
-    risks = tuple(name for flag, name in _RISK_FLAGS if first.flags & flag)
-    return Candidate(
-        chunk=row.chunk_id,
-        text=row.text,
-        pointers=pointers,
-        head=exchange.prompt_head if exchange is not None and pointers[0].source != "prompt" else "",
-        bm25=evidence.words.get(row.chunk_id, 0.0),
-        cosine=evidence.cosine.get(row.chunk_id),
-        matched=frozenset(terms[i] for i in evidence.matched.get(row.chunk_id, ())),
-        evidence=b * _class_weight(pointers[0].source, s),
-        relevance=b * weight,
-        demoted=(*demoted, *risks),
-        standing=Standing(risks=risks),
-    )
-
-
-def _form(source: str, text: str, s: RetrievalSettings) -> tuple[float, tuple[str, ...]]:
+def _form(source: str, text: str, weight: float, s: RetrievalSettings) -> tuple[float, tuple[str, ...]]:
     """Weight of a passage by its class and form, with the reasons for anything below 1."""
-    weight = _class_weight(source, s)
     demoted = [source] if weight < 1 else []
     if source in ("narration", "final", "worker") and is_announcement(text):
         weight *= s.announcement
@@ -167,7 +233,7 @@ def _form(source: str, text: str, s: RetrievalSettings) -> tuple[float, tuple[st
     return weight, tuple(demoted)
 
 
-def _class_weight(source: str, s: RetrievalSettings) -> float:
+def _class_weights(s: RetrievalSettings) -> dict[str, float]:
     return {
         "prompt": s.prompt_weight,
         "final": s.final_weight,
@@ -176,12 +242,10 @@ def _class_weight(source: str, s: RetrievalSettings) -> float:
         "tool": s.tool_weight,
         "worker": s.worker_weight,
         "reasoning": s.reasoning_weight,
-    }.get(source, s.memory_weight)
-
-
-def _best(row: PassageRow, s: RetrievalSettings) -> PointerRow:
-    """The sighting that speaks for a chunk: of its best class, the latest."""
-    return max(row.pointers, key=lambda p: (_class_weight(SOURCES[p.kind], s), p.ts, p.seq, p.event_id))
+        "curated": s.memory_weight,
+        "memory": s.memory_weight,
+        "project": s.memory_weight,
+    }
 
 
 def _pointer(row: PointerRow) -> Pointer:
@@ -196,23 +260,3 @@ def _pointer(row: PointerRow) -> Pointer:
         row.place,
         row.flags,
     )
-
-
-def _session_cover(
-    rows: Sequence[PassageRow],
-    evidence: _Evidence,
-    terms: Sequence[str],
-    df: Mapping[str, int],
-    passages: int,
-    s: RetrievalSettings,
-) -> dict[str, float]:
-    """Session -> share of the prompt's words, weighed by rarity, that its candidates hold together."""
-    total = max(passages, LEAST_PASSAGES)
-    idf = [math.log((total - df.get(t, 0) + 0.5) / (df.get(t, 0) + 0.5) + 1) if df.get(t) else 0.0 for t in terms]
-    whole = sum(idf)
-    if whole <= 0:
-        return {}
-    held: dict[str, set[int]] = {}
-    for row in rows:
-        held.setdefault(_best(row, s).session, set()).update(evidence.matched.get(row.chunk_id, ()))
-    return {session: sum(idf[i] for i in numbers) / whole for session, numbers in held.items()}

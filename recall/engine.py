@@ -15,7 +15,7 @@ from recall.cues import Cues, read_cues
 from recall.gate import gate_score, rare_terms
 from recall.injection import Rendered, inject
 from recall.likeness import folded
-from recall.policy import forbidden, withheld
+from recall.policy import forbidden, with_secrets, withheld
 from recall.query import Query
 from recall.selection import POLICY, GateInput, Scored, choose, diversified, unique
 from recall.settings import Settings
@@ -90,10 +90,12 @@ def select(
 ) -> tuple[list[Ranked], str]:
     """Policy, near copies, diversity, gate, shares: every item with its verdict, what may be shown in rank order."""
     prompt = folded(cues.text)
+    secret = with_secrets([item.candidate for item in scored])
     passed: list[Scored] = []
     out: list[Ranked] = []
     for item in sorted(scored, key=lambda s: s.order):
         reason = forbidden(item.candidate, query, now=now, allowed=found.allowed, prompt=prompt)
+        reason = reason or ("secret" if item.candidate.chunk in secret else "")
         if reason:
             out.append(Ranked(withheld(item.candidate), item.score, reason))
         elif any(p.event in already for p in item.candidate.pointers):
@@ -125,12 +127,14 @@ def render(
 ) -> tuple[list[Ranked], Rendered]:
     """Render what was chosen, with policy asked once more about each item; mark what had no room."""
     prompt = folded(query.prompt)
-    result = [
-        replace(r, verdict=reason, candidate=withheld(r.candidate))
-        if r.shown and (reason := forbidden(r.candidate, query, now=now, allowed=found.allowed, prompt=prompt))
-        else r
-        for r in ranked
-    ]
+    secret = with_secrets([r.candidate for r in ranked if r.shown])
+    result = list(ranked)
+    for i, r in enumerate(ranked):
+        if r.shown:
+            reason = forbidden(r.candidate, query, now=now, allowed=found.allowed, prompt=prompt)
+            reason = reason or ("secret" if r.candidate.chunk in secret else "")
+            if reason:
+                result[i] = replace(r, verdict=reason, candidate=withheld(r.candidate))
     places = [i for i, r in enumerate(result) if r.shown]
     spare = sum(1 for r in result if r.verdict == "no_place")
     rendered = inject(

@@ -3,6 +3,7 @@
 On the hook path: standard library only.
 """
 
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import datetime
 
@@ -38,9 +39,15 @@ def forbidden(candidate: Candidate, query: Query, *, now: datetime, allowed: Row
         return "own_injection"
     if prompt and folded(candidate.text) == prompt:
         return "same_as_prompt"
-    if holds_secret(candidate.text) or holds_secret(candidate.head):
-        return "secret"
     return ""
+
+
+def with_secrets(candidates: Sequence[Candidate]) -> set[int]:
+    """Chunk ids of the candidates that still hold an unmasked credential, in their text or their heading."""
+    whole = "\n\n".join(text for c in candidates for text in (c.text, c.head) if text)
+    if not find(whole):
+        return set()
+    return {c.chunk for c in candidates if holds_secret(c.text) or holds_secret(c.head)}
 
 
 def holds_secret(text: str) -> bool:
