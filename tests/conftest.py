@@ -1,6 +1,8 @@
 """Every test gets a home and a data folder of its own."""
 
+import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -15,6 +17,21 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     for name in ("RECALL_OFF", "RECALL_CHILD", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
+
+
+@pytest.fixture(autouse=True)
+def _no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The plain suite opens no connection that leaves this machine; what must is marked."""
+    if any(request.node.get_closest_marker(name) for name in ("e2e", "slow")):
+        return
+    connect = socket.socket.connect
+
+    def guarded(self: socket.socket, address: Any) -> None:
+        if self.family != getattr(socket, "AF_UNIX", None) and address[0] not in ("127.0.0.1", "::1", "localhost"):
+            raise AssertionError(f"a test without the marker e2e or slow connects to {address}")
+        connect(self, address)
+
+    monkeypatch.setattr(socket.socket, "connect", guarded)
 
 
 @pytest.fixture(scope="session")

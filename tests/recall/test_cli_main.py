@@ -218,8 +218,6 @@ def test_recorded_control_characters_are_shown_not_obeyed():
     assert visible("a\x1b[2Jb\tc\n\x9b") == "a\\x1b[2Jb\tc\n\\x9b"
 
 
-@pytest.mark.parametrize(
-    ("seconds", "text"), [(0.42, "0.4 s"), (45, "45 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")]
-)
+@pytest.mark.parametrize(("seconds", "text"), [(0.42, "0.4 s"), (45, "45 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")])
 def test_durations_read_like_speech(seconds, text):
     assert duration(seconds) == text

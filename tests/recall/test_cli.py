@@ -1,0 +1,534 @@
+"""The commands, each run as a user runs it, over the demo's project and over small projects of their own."""
+
+import json
+import os
+import re
+import shutil
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from click.testing import CliRunner
+from support.claude import ClaudeSession
+from support.embedder import StubEmbedder
+
+from recall.cli import demo as demo_module
+from recall.cli.app import App
+from recall.cli.group import cli, run
+from transcript.event import TYPES
+
+POINTER = re.compile(r"\b([a-z2-7]{10})#(\d+)-(\d+)")
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+    def rows(self) -> list[dict]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def recall(capsys):
+    """Run one command line in this process and give back exit code and both streams."""
+
+    def call(*args: str) -> Result:
+        code = run(list(args))
+        streams = capsys.readouterr()
+        return Result(code, streams.out, streams.err)
+
+    return call
+
+
+@pytest.fixture(autouse=True)
+def _stub_model(monkeypatch):
+    monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
+    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
+
+
+@pytest.fixture(scope="module")
+def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The demo's folder, written once with the stub embedder."""
+    data = tmp_path_factory.mktemp("demo-data")
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
+        outcome = CliRunner().invoke(cli, ["demo"], obj=App({"RECALL_HOME": str(data)}, data, data))
+    assert outcome.exit_code == 0, outcome.output
+    return data
+
+
+@pytest.fixture
+def demo(demo_home, monkeypatch, tmp_path) -> Path:
+    """A copy of the demo's folder as this test's data folder."""
+    data = tmp_path / "data"
+    shutil.copytree(demo_home, data)
+    table = data / "demo" / "roots.json"
+    table.write_text(table.read_text(encoding="utf-8").replace(str(demo_home), str(data)), encoding="utf-8")
+    monkeypatch.setenv("RECALL_HOME", str(data))
+    monkeypatch.chdir(tmp_path)
+    return data
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch) -> Path:
+    """A project with one Claude Code session of three exchanges, and nothing of recall yet."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    session = ClaudeSession(cwd=str(folder))
+    for question, answer in (
+        ("Which port does the wagtail service listen on?", "The wagtail service listens on port 8443."),
+        ("Who rotates the heron key?", "The heron key is rotated by the nightly timer."),
+        ("Why was the osprey cache dropped?", "The osprey cache was dropped because its key lacked the tenant."),
+    ):
+        session.user(question)
+        session.assistant(answer)
+    session.write(Path(os.environ["HOME"]) / ".claude")
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def filled(recall) -> None:
+    for args in (["init"], ["sync"], ["index"]):
+        assert recall(*args).code == 0
+
+
+# -- demo -----------------------------------------------------------------------------------
+
+
+def test_demo_prints_a_block_with_at_least_three_pointers_and_show_opens_each(demo, recall):
+    last = recall("last", "--demo")
+    block = last.out[last.out.index("[recall ") : last.out.index("[/recall ")]
+    pointers = list(dict.fromkeys(match.group(0) for match in POINTER.finditer(block)))
+
+    assert len(pointers) >= 3
+    for pointer in pointers:
+        shown = recall("show", pointer)
+        assert shown.code == 0, shown.err
+        assert shown.out.startswith(("  ", "> "))
+        assert f"> {pointer[:10]}" in shown.out
+
+
+def test_demo_without_the_model_goes_on_by_words_and_says_so(tmp_path, monkeypatch, recall):
+    from transcript.errors import EmbedderUnavailable
+
+    def missing(*args, **kwargs):
+        raise EmbedderUnavailable("the model file is missing; place it with 'recall model add FILE'")
+
+    monkeypatch.setattr("indexer.embedder.load", missing)
+    monkeypatch.chdir(tmp_path)
+
+    result = recall("demo")
+
+    assert result.code == 0
+    assert "words only: the model file is missing" in result.err
+    assert len({match.group(1) for match in POINTER.finditer(result.out)}) >= 3
+
+
+def test_demo_is_written_anew_and_removed_on_request(demo, recall):
+    stray = demo / "demo" / "stray"
+    stray.touch()
+
+    assert recall("demo", "--dry-run").code == 0
+    assert stray.exists()
+    assert recall("demo").code == 0
+    assert not stray.exists()
+    assert recall("demo", "--remove").code == 0
+    assert not (demo / "demo").exists()
+
+
+def test_demo_leaves_the_users_own_projects_alone(project, recall):
+    filled(recall)
+    before = recall("verify", "--json").out
+
+    recall("demo")
+
+    assert recall("verify", "--json").out == before
+    assert recall("query", "heron key", "-n", "1").out.count("heron") > 0
+
+
+def test_demo_pointers_are_the_same_on_every_machine(demo, recall):
+    """Ids come from the shipped records alone: README can name one."""
+    assert recall("show", "khe4pa6ysa").out.startswith("  ")
+
+
+def test_demo_inside_a_repository_does_not_mark_the_repository(tmp_path, monkeypatch, recall):
+    """The data folder may lie in a home folder that is itself under version control."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / ".git" / "HEAD").write_text("ref: refs/heads/main\n", encoding="utf-8")
+    monkeypatch.setenv("RECALL_HOME", str(tmp_path / "data"))
+
+    assert recall("demo").code == 0
+    assert not (tmp_path / ".recall").exists()
+    assert not (tmp_path / ".git" / "recall-id").exists()
+
+
+# -- the way of a new user --------------------------------------------------------------------
+
+
+def test_init_says_where_the_record_lies_and_a_second_run_changes_nothing(project, recall):
+    first, second = recall("init"), recall("init")
+
+    assert first.code == 0
+    assert first.out == second.out
+    assert str(Path(os.environ["RECALL_HOME"]) / "workspaces") in first.out
+
+
+def test_init_dry_run_writes_nothing(project, recall):
+    assert "no workspace yet" in recall("init", "--dry-run").out
+    assert not (project / ".recall").exists()
+
+
+@pytest.mark.parametrize("args", [["sync"], ["index"], ["query", "x"], ["verify"], ["context"], ["last"], ["health"]])
+def test_without_a_workspace_a_command_says_what_to_do(tmp_path, monkeypatch, recall, args):
+    monkeypatch.chdir(tmp_path)
+
+    result = recall(*args)
+
+    assert result.code == 1
+    assert result.out == ""
+    assert re.fullmatch(r"recall: no workspace for .*; run 'recall init' first\n", result.err)
+
+
+def test_query_before_index_names_the_command(project, recall):
+    recall("init")
+
+    result = recall("query", "heron")
+
+    assert result.code == 1
+    assert "run 'recall index' first" in result.err
+
+
+def test_a_session_is_taken_in_indexed_found_and_opened(project, recall):
+    filled(recall)
+
+    found = recall("query", "who rotates the heron key", "-n", "2", "--json").rows()
+    shown = recall("show", found[0]["pointer"], "--json").rows()[0]
+
+    assert any("nightly timer" in row["text"] for row in found)
+    assert shown["words"] == found[0]["text"]
+
+
+def test_a_second_sync_and_index_add_nothing(project, recall):
+    filled(recall)
+
+    again = recall("sync", "--json").rows()[0]
+    index = recall("index", "--json").rows()[0]
+
+    assert (again["added"], again["sightings"], again["marks"]) == (0, 0, 0)
+    assert (index["words"]["chunks"], index["words"]["pointers"], index["vectors"]["embedded"]) == (0, 0, 0)
+
+
+def test_sync_dry_run_names_the_files_and_reads_none(project, recall):
+    recall("init")
+
+    planned = recall("sync", "--dry-run", "--json").rows()[0]
+
+    assert len(planned["files"]) == 1
+    assert recall("verify", "--json").rows()[0]["counts"].get("events", 0) == 0
+
+
+def test_sync_counts_sessions_of_other_projects(project, tmp_path, recall):
+    other = tmp_path / "other"
+    other.mkdir()
+    session = ClaudeSession(cwd=str(other), seed="other")
+    session.user("not ours")
+    session.write(Path(os.environ["HOME"]) / ".claude")
+    recall("init")
+
+    result = recall("sync")
+
+    assert "passed over: 1 of other projects" in result.out
+    assert recall("query", "not ours").code == 1
+
+
+def test_all_roots_needs_a_folder(project, recall):
+    recall("init")
+
+    result = recall("sync", "--all-roots")
+
+    assert result.code == 2
+    assert "--from" in result.err
+
+
+def test_index_words_only_leaves_vectors_for_later(project, recall):
+    recall("init")
+    recall("sync")
+
+    recall("index", "--words-only")
+    before = recall("index", "status", "--json").rows()[0]
+    recall("index", "--limit", "2")
+    after = recall("index", "status", "--json").rows()[0]
+
+    assert (before["chunks"], before["vectors"], before["vectors_wanted"]) == (6, 0, 6)
+    assert after["vectors"] == 2
+
+
+def test_index_dry_run_changes_nothing(project, recall):
+    filled(recall)
+    path = next(Path(os.environ["RECALL_HOME"]).glob("workspaces/*/index.sqlite"))
+    before = path.read_bytes()
+
+    assert recall("index", "--dry-run").code == 0
+    assert path.read_bytes() == before
+
+
+def test_interrupted_index_says_that_nothing_is_lost_and_the_next_run_goes_on(project, recall, monkeypatch):
+    def interrupt() -> None:
+        raise KeyboardInterrupt
+
+    recall("init")
+    recall("sync")
+    monkeypatch.setattr("indexer.embedder.load", lambda *a, **k: StubEmbedder(failures={"osprey cache was": interrupt}))
+    stopped = recall("index")
+    monkeypatch.setattr("indexer.embedder.load", lambda *a, **k: StubEmbedder())
+    again = recall("index", "--json").rows()[0]
+
+    assert stopped.code == 130
+    assert "interrupted; nothing is lost" in stopped.err
+    assert (again["words"]["chunks"], again["vectors"]["set_aside"], again["vectors"]["remaining"]) == (0, 0, 0)
+
+
+# -- looking things up ------------------------------------------------------------------------
+
+
+def test_query_says_of_each_result_whether_a_turn_shows_it(demo, recall):
+    rows = recall("query", "--demo", demo_module.PROMPT, "--json", "-n", "50").rows()
+
+    assert {"shown"} < {row["verdict"] for row in rows}
+    assert [row["verdict"] for row in rows[:3]] == ["shown"] * 3
+
+
+def test_query_explains_every_candidate(demo, recall):
+    text = recall("query", "--demo", demo_module.PROMPT, "--explain").out
+
+    assert re.search(r"R 0\.\d+ = 0\.50\*S\(", text)
+    assert "left out:" in text
+
+
+def test_query_as_of_finds_only_what_had_been_said(demo, recall):
+    rows = recall("query", "--demo", demo_module.PROMPT, "--as-of", "2026-03-01", "-n", "50", "--json").rows()
+
+    assert rows
+    assert all(row["ts"] < 1772323200 for row in rows)
+
+
+def test_query_of_another_root_finds_nothing(demo, recall):
+    result = recall("query", "--demo", demo_module.PROMPT, "--root", "/somewhere/else")
+
+    assert (result.code, result.out) == (0, "")
+    assert "nothing found" in result.err
+
+
+def test_a_time_that_is_none_is_one_line(demo, recall):
+    result = recall("query", "--demo", "x", "--as-of", "soon")
+
+    assert result.code == 1
+    assert "'soon' is no time" in result.err
+
+
+def test_query_survives_full_text_syntax_and_lone_surrogates(demo, recall):
+    for prompt in ('a AND (b OR "c', "NEAR(x, 5) *", "\ud800 tide"):
+        assert recall("query", "--demo", prompt, "-n", "1").code == 0
+
+
+def test_show_prints_the_exact_words_and_neighbours(project, recall):
+    filled(recall)
+    pointer = recall("query", "osprey cache tenant", "-n", "1", "--json").rows()[0]["pointer"]
+
+    plain = recall("show", pointer, "-n", "0")
+    around = recall("show", pointer, "-n", "3", "--json").rows()[0]
+
+    assert plain.out.splitlines()[1].startswith(("The osprey cache", "Why was the osprey"))
+    assert len(around["before"]) == 3
+
+
+def test_show_of_nothing_is_one_line(project, recall):
+    filled(recall)
+
+    for pointer in ("zzzzzzzzzz", "#", "zzzzzzzzzz#5-1"):
+        result = recall("show", pointer)
+        assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
+
+
+def test_last_shows_the_block_its_terms_and_what_was_left_out(demo, recall):
+    page = recall("last", "--demo").out
+
+    assert "[recall " in page
+    assert re.search(r"1\. \S+#\d+-\d+  R 0\.\d+  S \d", page)
+    assert "left out (" in page
+
+
+def test_last_counts_only_hooks_unless_asked(project, recall):
+    filled(recall)
+    recall("query", "heron key")
+
+    assert recall("last").code == 1
+    assert "heron key" in recall("last", "--all", "-n", "5").out
+
+
+def test_a_recorded_turn_gives_the_same_block_again(demo, recall):
+    result = recall("replay-turn", "--demo")
+
+    assert result.code == 0
+    assert "the same block" in result.err
+
+
+def test_explain_runs_a_turn_again(demo, recall):
+    name = json.loads(recall("last", "--demo", "--json").out)["id"][:12]
+
+    assert recall("explain", name, "--demo").out.startswith("words: ")
+    assert recall("explain", "nosuchturn", "--demo").code == 1
+
+
+def test_context_walks_the_record_page_by_page_without_gap_or_repeat(demo, recall):
+    """ESAA-16."""
+    whole = [row["id"] for row in recall("context", "--demo", "--all", "--json").rows()[:-1]]
+    walked: list[str] = []
+    cursor: list[str] = []
+    while True:
+        *turns, end = recall("context", "--demo", "--last", "7", "--json", *cursor).rows()
+        walked = [turn["id"] for turn in turns] + walked
+        if end["cursor"] is None:
+            break
+        cursor = ["--cursor", end["cursor"]]
+
+    assert len(whole) == 35
+    assert walked == whole
+
+
+def test_context_without_flags_is_capped(demo, recall):
+    """ESAA-20."""
+    *turns, end = recall("context", "--demo", "--json").rows()
+
+    assert len(turns) == 20
+    assert sum(turn["tokens"] for turn in turns) <= 8000
+    assert end["cursor"]
+
+
+def test_context_around_a_pointer_marks_it(demo, recall):
+    rows = recall("context", "--demo", "--around", "khe4pa6ysa", "--radius", "1", "--json").rows()[:-1]
+
+    assert [row["target"] for row in rows] == [False, True]
+
+
+def test_verify_is_clean_and_finds_a_changed_byte(project, recall):
+    filled(recall)
+    activity = next(Path(os.environ["RECALL_HOME"]).glob("workspaces/*/log/activity.jsonl"))
+    assert recall("verify").out.startswith("ok: ")
+
+    text = activity.read_bytes()
+    activity.write_bytes(text.replace(b"port 8443", b"port 8444", 1))
+    result = recall("verify", "--json")
+
+    assert result.code == 1
+    assert [problem["code"] for problem in result.rows()[0]["problems"]] == ["commit_mismatch"]
+
+
+def test_verify_counts_types_that_the_record_knows(demo, recall):
+    report = recall("verify", "--demo", "--json").rows()[0]
+
+    assert report["ok"]
+    assert set(report["types"]) <= TYPES
+
+
+# -- health, settings, ways out -----------------------------------------------------------------
+
+
+def test_health_of_an_empty_workspace_is_not_ok(project, recall):
+    recall("init")
+
+    assert recall("health").code in (1, 2)
+
+
+def test_health_shows_duplicates_and_failed_embeddings_first(demo, recall):
+    """CARD-11: both figures on the first screen, for people and as JSON."""
+    text = recall("health", "--demo").out
+    signals = {s["id"] for s in recall("health", "--demo", "--json").rows()[0]["signals"]}
+
+    assert {"duplicate_ratio", "embeddings_failed"} <= {
+        line.split()[1] for line in text.splitlines() if len(line.split()) > 1
+    }
+    assert {"duplicate_ratio", "embeddings_failed"} <= signals
+
+
+def test_config_names_the_origin_of_each_setting(project, recall, monkeypatch):
+    recall("init")
+    with (project / ".recall" / "config.toml").open("a", encoding="utf-8") as file:
+        file.write("\n[budget]\nitems = 4\n")
+    monkeypatch.setenv("RECALL_GATE_THRESHOLD", "0.4")
+
+    rows = {row["key"]: row for row in recall("config", "--json").rows()}
+
+    assert (rows["gate.threshold"]["value"], rows["gate.threshold"]["origin"]) == (0.4, "variable")
+    assert (rows["budget.items"]["value"], rows["budget.items"]["origin"]) == (4, "project file")
+    assert rows["budget.chars"]["origin"] == "default"
+
+
+def test_config_of_an_unknown_name_is_one_line(project, recall):
+    result = recall("config", "gate.treshold")
+
+    assert result.code == 1
+    assert "gate.threshold" in result.err
+
+
+def test_an_excluded_project_is_not_taken_in(project, recall):
+    recall("init")
+    assert recall("exclude", str(project)).code == 0
+
+    result = recall("sync", "--json").rows()[0]
+
+    assert (result["added"], result["skipped"]) == (0, {"excluded": 1})
+    assert recall("exclude", "--json").rows()[0]["excluded"] == [os.path.realpath(project)]
+    recall("exclude", str(project), "--remove")
+    assert recall("sync", "--json").rows()[0]["added"] > 0
+
+
+def test_adopt_links_a_moved_project(project, tmp_path, recall, monkeypatch):
+    filled(recall)
+    moved = tmp_path / "moved"
+    shutil.rmtree(project / ".recall")
+    monkeypatch.chdir(tmp_path)
+    project.rename(moved)
+    monkeypatch.chdir(moved)
+    assert recall("query", "heron").code == 1
+
+    assert recall("adopt", str(project), "--dry-run").code == 0
+    assert recall("query", "heron").code == 1
+    assert recall("adopt", str(project)).code == 0
+
+    assert "nightly timer" in recall("query", "who rotates the heron key").out
+    assert recall("verify").code == 0
+
+
+def test_enable_hooks_says_what_and_where_before_it_changes_anything(project, recall):
+    settings = project / ".claude" / "settings.local.json"
+
+    dry = recall("enable-hooks", "claude-code", "--dry-run")
+
+    assert dry.code == 0
+    assert not settings.exists()
+    for words in ("captured", "injected", "RECALL_OFF=1", "!norecall", "recall-hook", "UserPromptSubmit"):
+        assert words in dry.out
+    assert recall("enable-hooks", "claude-code").code == 0
+    assert "recall-hook" in settings.read_text(encoding="utf-8")
+    assert recall("enable-hooks", "claude-code", "--remove").code == 0
+    assert not settings.exists()
+
+
+def test_enable_hooks_for_the_user_asks_first(project, recall, monkeypatch):
+    monkeypatch.setattr("click.confirm", lambda *args, **kwargs: (_ for _ in ()).throw(KeyboardInterrupt))
+
+    assert recall("enable-hooks", "claude-code", "--user").code == 130
+    assert not (Path(os.environ["HOME"]) / ".claude" / "settings.json").exists()
+
+
+def test_model_add_refuses_a_file_that_is_not_the_model(tmp_path, recall):
+    file = tmp_path / "model.onnx"
+    file.write_bytes(b"something else")
+
+    result = recall("model", "add", str(file))
+
+    assert result.code == 1
+    assert "SHA-256" in result.err
