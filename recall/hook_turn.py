@@ -61,10 +61,9 @@ class HookTurn:
         """Return what goes to the harness; the ledger row is complete once this has returned."""
         self.settings, self.meta = settings, means.meta
         self.note = self.note or means.note
-        assert_workspace = self.workspace
-        if assert_workspace is None:
+        if self.workspace is None:
             return self.silent("no_workspace")
-        self._state = TurnState(assert_workspace.run_dir, self.payload.session, cwd=self.payload.cwd)
+        self._state = TurnState(self.workspace.run_dir, self.payload.session, cwd=self.payload.cwd)
         already = self._state.begin(self.payload.prompt, now=self.now, call=self.call)
         if already is None:
             return self.silent("twin")
@@ -108,10 +107,11 @@ class HookTurn:
             return "record_not_writable"
         return ""
 
-    def spool(self) -> None:
-        """Leave the ledger row for the next writer: for a client whose time is over."""
+    def spool(self) -> bool:
+        """Leave the ledger row for the next writer, for a client whose time is over; say whether it could."""
         if self.workspace is not None:
             Log(self.workspace).spool(self._draft())
+        return self.workspace is not None
 
     def _draft(self) -> Draft:
         how = ledger.Circumstances(

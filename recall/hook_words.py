@@ -105,7 +105,8 @@ def bytes_third(text: str) -> int:
 def _record(hook: Hook, data: Path, turn: HookTurn) -> None:
     hook_turn.beat(data, turn.payload, "words")
     if hook.left() < 0.1:
-        turn.spool()
+        if not turn.spool():
+            hook.count("ledger:no_time")
         return
     missing = turn.record()
     if missing and missing not in ("excluded", "refused"):

@@ -14,7 +14,13 @@ from pathlib import Path
 SERVICE_LOCK = "run/serve.lock"
 SERVICE_STARTING = "run/serve.starting"
 PAUSE_S = 30.0  # after a service that died while starting
-START = "import sys; sys.path.append(sys.argv.pop(1)); from {module} import main; main(sys.argv[1:])"
+# Our packages come from the folder that the client came from, whatever else is installed; it stays last on the path.
+START = (
+    "import sys; path, sys.path = sys.path, [sys.argv.pop(1)]\n"
+    "for name in 'transcript indexer scoring recall consolidation health eval'.split(): __import__(name)\n"
+    "sys.path = path + sys.path\n"
+    "from {module} import main; main(sys.argv[1:])"
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -87,7 +87,9 @@ def test_the_warm_path_imports_only_what_is_on_the_list(data):
         [sys.executable, "-I", "-S", "-c", "import os, sys; print(*sys.modules)"], capture_output=True, text=True
     ).stdout.split()
     with serving(data, answering):
-        ran = run_client(data, payload("why"), command=[sys.executable, "-I", "-S", "-c", code, str(data), "claude-code", str(SITE)])
+        ran = run_client(
+            data, payload("why"), command=[sys.executable, "-I", "-S", "-c", code, str(data), "claude-code", str(SITE)]
+        )
 
     loaded = set(ran.out.decode().removeprefix(ANSWER.decode()).split())
     assert loaded - set(started_with) == {"_socket", "recall", "recall.hook_client"}
@@ -149,7 +151,9 @@ def test_no_event_but_a_prompt_prints_anything(name, data, tmp_path):
 
 def test_a_reader_who_left_early_is_no_failure(data):
     with serving(data, answering):
-        started = subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        started = subprocess.Popen(
+            client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
+        )
         started.stdout.close()
         started.stdin.write(payload("why"))
         started.stdin.close()
@@ -179,7 +183,10 @@ def test_standard_input_that_never_ends_is_left_at_the_deadline(data):
 def test_the_deadline_can_be_set_and_counts_from_the_start_of_the_process(given, least, most, data):
     command = ["/bin/sh", "-c", 'sleep 3 | "$@"', "sh", *client_command(data)]
     started = subprocess.Popen(
-        client_command(data), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env={**os.environ, "RECALL_DEADLINE_MS": given}
+        client_command(data),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+        env={**os.environ, "RECALL_DEADLINE_MS": given},
     )
     begun = time.monotonic()
     started.wait(10)

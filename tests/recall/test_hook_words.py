@@ -12,7 +12,18 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from support.hooks import SITE, client_command, counted, event, hold_lock, ledger_rows, payload, project, remember, run_client
+from support.hooks import (
+    SITE,
+    client_command,
+    counted,
+    event,
+    hold_lock,
+    ledger_rows,
+    payload,
+    project,
+    remember,
+    run_client,
+)
 
 from recall.hook_turn import read_beat
 from recall.hook_words import bytes_third
@@ -121,7 +132,9 @@ def test_no_heavy_module_is_loaded_and_all_of_ours_lie_in_the_four_packages(data
     assert b"7443" in ran.out
     assert {name.partition(".")[0] for name in ours} == {"transcript", "indexer", "scoring", "recall"}
     assert all("site-packages" not in file for file in loaded.values())
-    assert not {name for name in loaded if name.partition(".")[0] in ("numpy", "apsw", "click", "platformdirs", "torch")}
+    assert not {
+        name for name in loaded if name.partition(".")[0] in ("numpy", "apsw", "click", "platformdirs", "torch")
+    }
 
 
 def test_light_stand_ins_change_no_byte_of_the_answer(data, workspace):
@@ -267,10 +280,13 @@ def test_an_unreadable_configuration_falls_back_to_the_defaults(data, workspace)
     assert counted(data) == {"config_not_readable": 1}
 
 
-def test_a_project_without_a_workspace_is_listed_and_has_its_row(data):
-    ran = run_client(data, payload(QUESTION))
+def test_a_project_without_a_workspace_is_listed_and_has_its_row(data, tmp_path):
+    folder = tmp_path / "new"
+    folder.mkdir()
 
-    found = locate(project(), data)
+    ran = run_client(data, payload(QUESTION, folder))
+
+    found = locate(folder, data)
     assert ran.out == b""
     assert found is not None
     assert [row["empty_reason"] for row in ledger_rows(found)] == ["no_workspace"]

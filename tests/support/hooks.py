@@ -125,9 +125,8 @@ def service_pids(data: Path) -> list[int]:
 
 def stop_services(data: Path) -> None:
     """End the service of this data folder and wait until it is gone."""
-    call(data, "stop", site=SITE)
     with contextlib.suppress(AssertionError):
-        wait_for(lambda: not service_pids(data), seconds=5)
+        wait_for(lambda: not service_pids(data) or (call(data, "stop", site=SITE) and False), seconds=8)
     for pid in service_pids(data):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, 9)
@@ -151,7 +150,9 @@ def address(data: Path) -> Path:
     return data / ADDRESS
 
 
-def remember(data: Path, root: Path, *exchanges: tuple[str, str], session: str = "earlier", embed: bool = True) -> Workspace:
+def remember(
+    data: Path, root: Path, *exchanges: tuple[str, str], session: str = "earlier", embed: bool = True
+) -> Workspace:
     """Give root a workspace whose record and index hold these exchanges of one earlier session."""
     if root != project() or (data / "workspaces").exists():
         return _remember(data, root, exchanges, session, embed)
@@ -168,9 +169,7 @@ def _template(exchanges: tuple[tuple[str, str], ...], session: str, embed: bool)
     return folder
 
 
-def _remember(
-    data: Path, root: Path, exchanges: tuple[tuple[str, str], ...], session: str, embed: bool
-) -> Workspace:
+def _remember(data: Path, root: Path, exchanges: tuple[tuple[str, str], ...], session: str, embed: bool) -> Workspace:
     from datetime import UTC, datetime, timedelta
 
     from indexer import queue, writer
@@ -191,10 +190,28 @@ def _remember(
             ident = f"{session}-{number}-{kind}"
             at = stamp(start + timedelta(minutes=2 * number + (kind == "reply")))
             actor = "user" if kind == "prompt" else "assistant"
-            native = {"harness": "claude-code", "version": "2.1.197", "id": ident, "part": 0, "adapter": "1", "source": ""}
+            native = {
+                "harness": "claude-code",
+                "version": "2.1.197",
+                "id": ident,
+                "part": 0,
+                "adapter": "1",
+                "source": "",
+            }
             body = {"kind": kind, "text": text, "cwd": str(root), "message": ident}
             drafts.append(
-                Draft("conversation_turn", b32id("t", ident), at, "record", session, "claude-code", actor, "internal", native, body)
+                Draft(
+                    "conversation_turn",
+                    b32id("t", ident),
+                    at,
+                    "record",
+                    session,
+                    "claude-code",
+                    actor,
+                    "internal",
+                    native,
+                    body,
+                )
             )
     Log(workspace).append(drafts, now=start + timedelta(days=1))
     embedder = StubEmbedder()
