@@ -13,7 +13,7 @@ from transcript.adapters.jsonl import parse_line, raw_lines
 from transcript.canonical import b32id
 from transcript.capture_marks import Marked, fold_marks
 from transcript.capture_state import DAMAGES_KEPT, CaptureState, SourceState
-from transcript.event import Draft
+from transcript.event import Draft, is_stamp
 from transcript.idmap import sighting_id
 from transcript.log import Log
 from transcript.native import NativeStore
@@ -100,6 +100,7 @@ class SourceTaker:
 
     def _read(self, source: SourceFile, state: SourceState, memory: dict[str, Any], file: BinaryIO, size: int) -> None:
         memory.setdefault("session", state.session)
+        memory.setdefault("ts", state.first if is_stamp(state.first) else "")
         if self.native is not None and state.offset == 0:
             state.generation = self._generation(source, state, file)
         reader = self.adapter.reader(source, memory, self.options)

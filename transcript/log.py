@@ -1,5 +1,6 @@
 """The record: append-only, chained, verbatim. Writers queue at a lock, readers never do."""
 
+import contextlib
 import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
@@ -223,7 +224,12 @@ class Log:
         return self._write([], now, lock_timeout, True)
 
     def _known(self) -> IdMap:
-        return self._ids if self._ids is not None else self.ids()
+        """Return what is known without the lock; under it, `_write` looks again."""
+        if self._ids is None:
+            self._ids = IdMap(self.workspace.run_dir / "ids.bin", self.start)
+            with contextlib.suppress(RecordError):  # a lost head is recovery's work
+                self._ids.catch_up(self.directory, self.head())
+        return self._ids
 
     def _prepare(self, draft: Draft, now: datetime) -> _Ready:
         if not draft.ts and draft.ts_source == "capture":
@@ -273,10 +279,9 @@ class Log:
         return events
 
     def _caught_up(self, head: Head) -> IdMap:
-        if self._ids is None:
-            self._ids = IdMap(self.workspace.run_dir / "ids.bin", self.start)
-        self._ids.catch_up(self.directory, head)
-        return self._ids
+        ids = self._known()
+        ids.catch_up(self.directory, head)
+        return ids
 
     def _chain(self, todo: list[_Ready], head: Head, known: IdMap | None) -> tuple[list[Event], list[bytes]]:
         """Return the events of a batch and their lines, chained behind head, duplicates left out."""

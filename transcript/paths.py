@@ -70,6 +70,11 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
         fsync_dir(path.parent)
 
 
+def sync(descriptor: int) -> None:
+    """See a file's bytes and length on the disk; its other attributes may follow later."""
+    getattr(os, "fdatasync", os.fsync)(descriptor)
+
+
 def write_all(descriptor: int, data: bytes) -> None:
     """Write every byte: the system may take fewer at a time."""
     view = memoryview(data)

@@ -1,13 +1,15 @@
 """The files of the record: the open segment, the sealed ones, and the head that witnesses their end.
 
 `activity.jsonl` is always the open segment; segment n is called `activity.00000n.jsonl` once
-sealed. The head is replaced whole after each batch. Readers take no lock and read nothing
-behind the head.
+sealed. The head is written after each batch. Readers take no lock and read nothing behind the
+head.
 """
 
 import contextlib
 import json
 import os
+import time
+import zlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,10 +18,11 @@ from typing import IO
 from transcript.canonical import canonical
 from transcript.errors import RecordError
 from transcript.event import Position
-from transcript.paths import fsync_dir, write_all, write_atomic
+from transcript.paths import fsync_dir, sync, write_all, write_atomic
 
 ACTIVITY = "activity.jsonl"
 HEAD = "head"
+HEAD_BYTES = 256
 SEGMENT_BYTES = 256 * 1024 * 1024
 BLOCK = 1 << 20
 
@@ -46,22 +49,53 @@ def sealed_path(log_dir: Path, segment: int) -> Path:
 
 def read_head(log_dir: Path) -> Head | None:
     """Return the head, None when there is none; RecordError when it cannot be read as one."""
+    for pause in (0.0, 0.002, 0.01, 0.05):  # a writer may be in the middle of it
+        if pause:
+            time.sleep(pause)
+        try:
+            raw = (log_dir / HEAD).read_bytes()
+        except FileNotFoundError:
+            return None
+        head = _unpack_head(raw)
+        if head is not None:
+            return head
+    raise RecordError("log/head is damaged; run 'recall verify'")
+
+
+def _unpack_head(raw: bytes) -> Head | None:
     try:
-        fields = json.loads((log_dir / HEAD).read_bytes())
-        head = Head(fields["segment"], fields["seq"], fields["hash"], fields["length"])
-    except FileNotFoundError:
+        fields = json.loads(raw)
+        check = fields.pop("check")
+        head = Head(**fields)
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
-    except (ValueError, KeyError, TypeError):
-        raise RecordError("log/head is damaged; run 'recall verify'") from None
-    if not all(type(number) is int and number >= 0 for number in (head.segment, head.seq, head.length)):
-        raise RecordError("log/head is damaged; run 'recall verify'")
-    return head
+    return head if check == zlib.crc32(canonical(fields)) and raw == _pack_head(head) else None
+
+
+def _pack_head(head: Head) -> bytes:
+    fields = {"hash": head.hash, "length": head.length, "segment": head.segment, "seq": head.seq}
+    return canonical({**fields, "check": zlib.crc32(canonical(fields))}).ljust(HEAD_BYTES - 1) + b"\n"
 
 
 def write_head(log_dir: Path, head: Head) -> None:
-    """Replace the head and see it on the disk."""
-    fields = {"hash": head.hash, "length": head.length, "segment": head.segment, "seq": head.seq, "v": 1}
-    write_atomic(log_dir / HEAD, canonical(fields) + b"\n")
+    """Overwrite the head where it stands and see it on the disk.
+
+    It is shorter than a disk's sector and written at once, so a crash leaves the old or the new one; a
+    checksum tells a reader that meets it half written.
+    """
+    data = _pack_head(head)
+    try:
+        descriptor = os.open(log_dir / HEAD, os.O_RDWR | getattr(os, "O_BINARY", 0))
+    except FileNotFoundError:
+        write_atomic(log_dir / HEAD, data)
+        return
+    try:
+        write_all(descriptor, data)
+        if os.fstat(descriptor).st_size != len(data):
+            os.ftruncate(descriptor, len(data))
+        sync(descriptor)
+    finally:
+        os.close(descriptor)
 
 
 def open_segment(log_dir: Path, segment: int) -> IO[bytes]:
@@ -124,11 +158,12 @@ def append_bytes(log_dir: Path, old: Head, new: Head, data: bytes) -> None:
     descriptor = os.open(log_dir / ACTIVITY, flags, 0o600)
     try:
         write_all(descriptor, data)
-        os.fsync(descriptor)
+        sync(descriptor)
         write_head(log_dir, new)
     except OSError:
-        if read_head(log_dir) != new:
-            os.ftruncate(descriptor, old.length)
+        with contextlib.suppress(OSError, RecordError):  # the next writer puts right what cannot be taken back
+            if read_head(log_dir) == old:
+                os.ftruncate(descriptor, old.length)
         raise
     finally:
         os.close(descriptor)

@@ -225,6 +225,9 @@ class _Walk:
             self._event(where, line, fields)
         if self.chain:
             self._link(where, line, fields)
+        else:
+            self._seq = max(self._seq, fields["seq"])
+            self._marked = self._marked or self.watermark is None or self._seq >= self.watermark.seq
 
     def _event(self, where: str, line: bytes, fields: dict[str, object]) -> None:
         name, body = str(fields["id"]), fields["body"]
