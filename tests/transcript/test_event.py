@@ -1,7 +1,7 @@
 import copy
 import json
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, timezone
+from datetime import datetime, timedelta, timezone
 from pathlib import Path
 
 import jsonschema
@@ -21,7 +21,6 @@ from transcript.event import (
     envelope_hash,
     from_line,
     genesis,
-    is_stamp,
     line_fault,
     stamp,
     to_line,
@@ -32,9 +31,9 @@ SCHEMA = json.loads((Path(transcript.__file__).parent / "schema" / "event.schema
 VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 
-def make_line(draft, seq=1, prev=genesis("w")):
+def make_line(draft, seq=1):
     body = canonical({**draft.body, "salt": "5a17"})
-    line, digest = to_line(draft, seq=seq, prev=prev, commit=commitment("5a17", body), body=body)
+    line, digest = to_line(draft, seq=seq, prev=genesis("w"), commit=commitment("5a17", body), body=body)
     return line, digest
 
 
