@@ -32,8 +32,12 @@ def cli_page() -> str:
     return "\n".join(parts)
 
 
-def kind(schema: dict[str, Any]) -> str:
+def kind(schema: Any) -> str:
     """Say in one cell what a property may be."""
+    if schema is True:
+        return "any JSON value"
+    if "anyOf" in schema:
+        return " or ".join(kind(part) for part in schema["anyOf"])
     if "const" in schema:
         return f"`{json.dumps(schema['const'])}`"
     if "enum" in schema:
@@ -72,6 +76,13 @@ def schema_page() -> str:
         "",
         *table(schema),
     ]
+    parts += ["", "## Bodies", "", "| type | field | required | value |", "| --- | --- | --- | --- |"]
+    for rule in schema.get("allOf", ()):
+        name = rule["if"]["properties"]["type"]["const"]
+        body = next(part for part in rule["then"]["properties"]["body"]["anyOf"] if "properties" in part)
+        for key, part in body["properties"].items():
+            parts.append(f"| `{name}` | `{key}` | {'yes' if key in body['required'] else ''} | {kind(part)} |")
+    parts += ["", "Other types carry what their command wrote; every body may be empty after a redaction.", ""]
     for name, part in schema.get("$defs", {}).items():
         parts += ["", f"## {name}", ""]
         if part.get("description"):

@@ -1,6 +1,7 @@
 """Every test gets a home and a data folder of its own."""
 
 import socket
+import sqlite3
 from pathlib import Path
 from typing import Any
 
@@ -32,6 +33,20 @@ def _no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def _one_sqlite_library(monkeypatch: pytest.MonkeyPatch) -> None:
+    """This process uses APSW: closing a file that the standard library opened here would drop APSW's locks."""
+    connect = sqlite3.connect
+
+    def guarded(database: Any, *args: Any, **kwargs: Any) -> sqlite3.Connection:
+        assert database == ":memory:", (
+            f"{database} opened with the standard sqlite3 beside APSW; start a process for it"
+        )
+        return connect(database, *args, **kwargs)
+
+    monkeypatch.setattr(sqlite3, "connect", guarded)
 
 
 @pytest.fixture(scope="session")

@@ -4,9 +4,13 @@ Closing a file with the standard `sqlite3` drops the POSIX locks that APSW holds
 """
 
 import ast
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
+from support.claude import ClaudeSession
 
 STANDARD = {"recall/hook_words.py"}
 APSW = "indexer/"
@@ -45,9 +49,34 @@ def test_only_the_indexer_imports_apsw(root: Path):
     assert [name for name, modules in ours if "apsw" in modules] == []
 
 
-def test_no_test_module_imports_the_standard_driver(root: Path):
-    """A test that must read the index with it starts a process of its own."""
-    assert [name for name, modules in sources(root, "tests") if "sqlite3" in modules] == []
+def test_tests_open_nothing_but_memory_with_the_standard_driver(root: Path):
+    """A test that must read the index with it starts a process of its own; tests/conftest.py holds this at run time."""
+    for name, modules in sources(root, "tests"):
+        if "sqlite3" in modules and name not in ("tests/conftest.py",):
+            calls = [node for node in ast.walk(ast.parse((root / name).read_text())) if isinstance(node, ast.Call)]
+            opened = [ast.unparse(call.args[0]) for call in calls if ast.unparse(call.func) == "sqlite3.connect"]
+            assert set(opened) == {"':memory:'"}, name
+
+
+def test_a_process_of_the_command_never_loads_the_standard_driver(tmp_path: Path):
+    """Every command that touches the index, one after the other in one process."""
+    session = ClaudeSession(cwd=str(tmp_path))
+    session.user("Which port does the wagtail service listen on?")
+    session.assistant("The wagtail service listens on port 8443.")
+    session.write(Path(os.environ["HOME"]) / ".claude")
+    code = (
+        "import sys\n"
+        "from recall.cli.group import run\n"
+        "for line in ('init', 'sync', 'index --words-only', 'index status', 'query wagtail --words-only',\n"
+        "             'verify', 'health --json', 'last --all', 'explain', 'context'):\n"
+        "    assert run(line.split()) in (0, 1, 2), line\n"
+        "print('drivers', sorted({'apsw', 'sqlite3', '_sqlite3'} & set(sys.modules)))\n"
+    )
+
+    env = {**os.environ, "RECALL_INDEX_MODEL": "openvino:none"}  # no model is needed to see which drivers are loaded
+    done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
+
+    assert done.stdout.splitlines()[-1:] == ["drivers ['apsw']"], done.stderr
 
 
 @pytest.mark.parametrize("source", ["import sqlite3", "from sqlite3 import connect", "__import__('sqlite3')"])
