@@ -24,10 +24,15 @@ def exclude(file: Path) -> Path | None:
 
 def unexclude(listed: Path) -> None:
     """Take our line out again."""
+    take_out(listed, LINE)
+
+
+def take_out(listed: Path, ours: str) -> None:
+    """Take one line out of an exclude list; the others stay byte for byte."""
     if not listed.exists():
         return
     text = listed.read_text(encoding="utf-8", errors="surrogateescape")
-    kept = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") != LINE]
+    kept = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") != ours]
     if "".join(kept) != text:
         _write(listed, "".join(kept))
 

@@ -79,6 +79,7 @@ def settings_file(scope: str, root: Path, env: Mapping[str, str]) -> Path:
 def announcement(scope: str, root: Path, data: Path, *, record: Path | None = None) -> str:
     """Return what the user reads before anything is changed: what will be captured, where it goes, how to stay out."""
     where = "every project you use Claude Code in" if scope == "user" else f"the project {root}"
+    undo = f"'recall enable-hooks claude-code{' --user' if scope == 'user' else ''} --remove'"
     return "\n".join(
         (
             f"Hooks of Claude Code for {where}:",
@@ -86,9 +87,9 @@ def announcement(scope: str, root: Path, data: Path, *, record: Path | None = No
             f"  kept in   {record or data / 'workspaces'} (folders 0700, files 0600), until you delete it;",
             "            nothing is sent anywhere",
             "  not kept  the model's hidden reasoning (capture.reasoning = true turns it on)",
-            "  added     before each prompt, at most six quoted passages of earlier sessions with their pointers",
+            "  injected  before each prompt, at most six quoted passages of earlier sessions with their pointers",
             "  stay out  'recall exclude PATH' a project, RECALL_OFF=1 a shell, !norecall at its start a prompt",
-            "  undo      'recall enable-hooks claude-code --remove', or 'recall uninstall --purge' for everything",
+            f"  undo      {undo}, or 'recall uninstall --purge' for everything",
         )
     )
 

@@ -7,14 +7,6 @@ import click
 from recall.cli.app import App, pass_app
 from recall.cli.output import note, say
 
-CAPTURED = """\
-From now on, in {where}:
-  captured   every message, tool call and tool result of {harness} sessions, word for word
-  kept in    {place}   (this machine only; folders 0700, files 0600)
-  injected   before a turn, up to 6 pieces of earlier sessions, each with a pointer, or nothing
-  opt out    RECALL_OFF=1 for a shell, 'recall exclude PATH' for a project, '!norecall' before a prompt,
-             '{undo}' to take the hooks out again"""
-
 
 @click.command()
 @click.argument("harness", type=click.Choice(["claude-code"]))
@@ -41,9 +33,7 @@ def command(app: App, harness: str, scope: str, remove: bool, dry_run: bool, yes
     else:
         hooks_install.check_place()
         plan = hooks_install.plan_install(harness, scope, root, app.data, app.env)
-        where = "every project of yours" if scope == "user" else str(root)
-        undo = f"recall enable-hooks {harness}{' --user' if scope == 'user' else ''} --remove"
-        say(CAPTURED.format(where=where, harness=harness, place=app.data / "workspaces", undo=undo))
+        say(hooks_install.announcement(scope, root, app.data))
         say()
     say(plan.diff if plan.changes else f"{plan.file}: nothing to change")
     if dry_run:

@@ -24,7 +24,14 @@ def taken(**changes: object) -> Payload | Refused:
 
 
 def test_a_prompt_is_recognised_with_all_that_recall_uses():
-    assert taken() == Payload("claude-code", "UserPromptSubmit", PROMPT["session_id"], PROMPT["cwd"], "anything", transcript=PROMPT["transcript_path"])
+    assert taken() == Payload(
+        "claude-code",
+        "UserPromptSubmit",
+        PROMPT["session_id"],
+        PROMPT["cwd"],
+        "anything",
+        transcript=PROMPT["transcript_path"],
+    )
 
 
 @pytest.mark.parametrize(

@@ -1,0 +1,34 @@
+"""`recall uninstall`: take the hooks and the service away, and the data on request."""
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.output import note, say
+
+
+@click.command()
+@click.option("--purge", is_flag=True, help="Remove the data too: every record, index and setting. Asks first.")
+@click.option("--dry-run", is_flag=True, help="Say what would go, and remove nothing.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@pass_app
+def command(app: App, purge: bool, dry_run: bool, yes: bool) -> None:
+    """Take recall's hooks out of every settings file they were put in, and end the service.
+
+    Everything else in those files stays byte for byte. The records stay unless you say --purge. Remove the program itself
+    with the tool that installed it: pipx, uv or pip.
+
+    \b
+        recall uninstall --dry-run
+    """
+    from recall.uninstall import plan, uninstall
+
+    found = plan(app.data, app.env, purge=purge)
+    for line in found:
+        say(line)
+    if dry_run:
+        note("dry run: nothing was removed")
+        return
+    if purge and not yes:
+        click.confirm(f"Remove every record in {app.data}? This cannot be undone.", abort=True, err=True)
+    uninstall(app.data, app.env, purge=purge)
+    note("done")

@@ -1,0 +1,174 @@
+"""Takes recall off a machine: hooks out of every settings file, service and launcher gone; with purge the data too."""
+
+import contextlib
+import os
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from recall import git_exclude, hooks_install, launcher, service, spawn
+from recall.hook_client import ADDRESS
+from transcript import marks
+from transcript.errors import HookInstallError, WorkspaceError
+from transcript.gitdir import git_tree_at
+from transcript.roots import read_table
+from transcript.workspace import ID_FILE
+
+GOODBYE_S = 6.0
+OURS = ("config.toml", "views", "memory")  # what stands in a project's .recall: settings and projections
+DATA = ("workspaces", "bin", "run", "heartbeat", "hooks-backup", "demo", "models", "eval", "config.toml")
+DATA_FILES = ("roots.*", "excluded.json", "hooks.json", "hook-counters.*", ".*.json.*")
+
+
+@dataclass(frozen=True, slots=True)
+class Marks:
+    """What one project carries of us: the folder `.recall`, the id and ignore lines in git's own folder."""
+
+    folder: Path | None
+    id_file: Path | None
+    exclude: Path | None
+
+
+@dataclass(frozen=True, slots=True)
+class Leaving:
+    """What an uninstallation takes away. Nothing has been touched yet."""
+
+    hooks: tuple[hooks_install.Plan, ...]
+    launcher: Path | None
+    data: Path | None  # only with purge
+    projects: tuple[Marks, ...]
+
+    def lines(self) -> list[str]:
+        """Return what goes, one line a thing."""
+        found = [f"hooks     {plan.file}" for plan in self.hooks]
+        if self.launcher is not None:
+            found.append(f"launcher  {self.launcher}")
+        for project in self.projects:
+            found += [f"project   {path}" for path in (project.folder, project.id_file) if path is not None]
+        if self.data is not None:
+            found.append(f"data      {self.data}: every record, index and setting")
+        return found
+
+
+def plan(data: Path, *, purge: bool) -> Leaving:
+    """Return what would go. Writes nothing."""
+    path = launcher.launcher_path(data)
+    return Leaving(
+        hooks=tuple(hooks_install.plan_removals(data)),
+        launcher=path if path.exists() else None,
+        data=data if purge and data.exists() else None,
+        projects=tuple(_projects(data)) if purge else (),
+    )
+
+
+def carry_out(leaving: Leaving, data: Path, env: Mapping[str, str], *, say: Callable[[str], None]) -> None:
+    """Take it all away. A settings file that cannot be edited is named and the rest goes on."""
+    for change in leaving.hooks:
+        try:
+            hooks_install.remove(change, data)
+        except HookInstallError as error:
+            say(str(error))
+    stop_service(data)
+    if leaving.launcher is not None:
+        leaving.launcher.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            leaving.launcher.parent.rmdir()
+    if leaving.data is None:
+        return
+    for project in leaving.projects:
+        _unmark(project)
+    _remove_socket(data, env)
+    _remove_data(leaving.data, say)
+
+
+def stop_service(data: Path) -> None:
+    """End a running service, and wait until it holds no file any more; one that does not listen is ended hard."""
+    if not (data / spawn.SERVICE_LOCK).exists():
+        return
+    pid = _service_pid(data)
+    until = time.monotonic() + GOODBYE_S
+    while (held := spawn.take_lock(f"{data}/{spawn.SERVICE_LOCK}")) is None:
+        service.call(data, "stop", site=launcher.site_folder())
+        if time.monotonic() > until:
+            if pid is not None:
+                with contextlib.suppress(OSError):
+                    os.kill(pid, 9)
+            break
+        time.sleep(0.02)
+    if held is not None:
+        os.close(held)
+
+
+def _service_pid(data: Path) -> int | None:
+    """The running service's process, as it says itself."""
+    found = service.call(data, "status", site=launcher.site_folder())
+    pid = (found or {}).get("pid")
+    return pid if isinstance(pid, int) else None
+
+
+def _projects(data: Path) -> list[Marks]:
+    try:
+        table = read_table(data)
+    except WorkspaceError:
+        return []
+    found = []
+    for name, entry in table.items():
+        for root in map(Path, entry.roots):
+            if not root.is_dir():
+                continue
+            tree = git_tree_at(root)
+            common = tree.common if tree is not None and tree.owned else None
+            folder = root / ".recall"
+            id_file = common / ID_FILE if common is not None else None
+            found.append(
+                Marks(
+                    folder if marks.config_id(folder / "config.toml") == name else None,
+                    id_file if id_file is not None and marks.read_id(id_file) == name else None,
+                    common / "info" / "exclude" if common is not None else None,
+                )
+            )
+    return found
+
+
+def _unmark(project: Marks) -> None:
+    """Remove our files; the folder `.recall` goes when nothing of anybody else is in it."""
+    if project.folder is not None:
+        for name in OURS:
+            path = project.folder / name
+            if path.is_dir():
+                shutil.rmtree(path)
+            else:
+                path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            project.folder.rmdir()
+    if project.id_file is not None:
+        project.id_file.unlink(missing_ok=True)
+    if project.exclude is not None:
+        root = project.exclude.parent.parent.parent
+        for line in marks.IGNORED:
+            if not (root / line.strip("/")).exists():
+                git_exclude.take_out(project.exclude, line)
+
+
+def _remove_data(data: Path, say: Callable[[str], None]) -> None:
+    """Delete what we keep, by name: RECALL_HOME may have been set to a folder that holds other things."""
+    known = [data / name for name in DATA] + [path for pattern in DATA_FILES for path in data.glob(pattern)]
+    for path in known:
+        if path.is_dir() and not path.is_symlink():
+            shutil.rmtree(path)
+        else:
+            path.unlink(missing_ok=True)
+    try:
+        data.rmdir()
+    except OSError:
+        say(f"{data} holds files that are not recall's; they stay")
+
+
+def _remove_socket(data: Path, env: Mapping[str, str]) -> None:
+    with contextlib.suppress(OSError, WorkspaceError):
+        path = service.socket_path(data, env)
+        path.unlink(missing_ok=True)
+        (data / ADDRESS).unlink(missing_ok=True)
+        path.parent.rmdir()

@@ -1,0 +1,136 @@
+"""The launcher: a line that never changes, a script that always ends with 0."""
+
+import os
+import stat
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from support.hooks import payload, run_client
+
+from recall import launcher
+
+unix = pytest.mark.skipif(os.name != "posix", reason="a shell script")
+
+
+@pytest.fixture(params=["data", "my data", 'it\'s $HOME `x` "q" \\ é'])
+def data(tmp_path: Path, request: pytest.FixtureRequest) -> Path:
+    return tmp_path / request.param
+
+
+def fake_python(tmp_path: Path, body: str) -> str:
+    path = tmp_path / "python"
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return str(path)
+
+
+@unix
+def test_the_hook_line_runs_the_client_with_folder_harness_and_site(tmp_path, data):
+    out = tmp_path / "arguments"
+    python = fake_python(tmp_path, f'for word in "$@"; do printf "%s\\n" "$word"; done >"{out}"; cat')
+    launcher.write(data, python=python)
+    line = launcher.hook_command(data, "claude-code", windows=False)
+
+    done = subprocess.run(line, shell=True, input=b"payload", capture_output=True)
+
+    site = launcher.site_folder()
+    assert (done.returncode, done.stdout) == (0, b"payload")
+    assert out.read_text().splitlines() == [
+        "-I", "-S", str(site / "recall" / "client.py"), str(data), "claude-code", str(site)
+    ]  # fmt: skip
+
+
+@unix
+@pytest.mark.parametrize(
+    "body",
+    ["exit 2", "exit 127", "kill -9 $$", "kill -14 $$", "echo broken >&2; exit 1"],
+    ids=["blocks", "not found", "killed", "alarm", "stderr"],
+)
+def test_whatever_the_interpreter_does_the_hook_ends_with_0_and_says_nothing(body, tmp_path):
+    """A harness erases the prompt on exit 2."""
+    launcher.write(tmp_path / "data", python=fake_python(tmp_path, body))
+
+    ran = run_client(tmp_path, payload("x"), command=[str(launcher.launcher_path(tmp_path / "data")), "claude-code"])
+
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+
+
+@unix
+@pytest.mark.parametrize(("name", "value", "runs"), [
+    ("RECALL_OFF", "1", False), ("RECALL_CHILD", "1", False), ("RECALL_OFF", "0", True), ("RECALL_OFF", "", True),
+])  # fmt: skip
+def test_a_switched_off_shell_does_not_start_an_interpreter(name, value, runs, tmp_path):
+    launcher.write(tmp_path / "data", python=fake_python(tmp_path, "echo started"))
+
+    ran = run_client(
+        tmp_path, b"", command=[str(launcher.launcher_path(tmp_path / "data")), "claude-code"], **{name: value}
+    )
+
+    assert (ran.code, ran.out) == (0, b"started\n" if runs else b"")
+
+
+@unix
+def test_a_missing_interpreter_is_silence(tmp_path):
+    launcher.write(tmp_path / "data", python=str(tmp_path / "gone"))
+
+    ran = run_client(tmp_path, b"{}", command=[str(launcher.launcher_path(tmp_path / "data")), "claude-code"])
+
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+
+
+def test_only_its_owner_can_run_or_read_it(tmp_path):
+    path = launcher.write(tmp_path / "data")
+
+    assert stat.S_IMODE(path.stat().st_mode) == 0o700
+
+
+def test_the_line_does_not_change_with_version_or_interpreter(tmp_path):
+    before = launcher.hook_command(tmp_path, "claude-code")
+    launcher.write(tmp_path, python="/one/python")
+    launcher.write(tmp_path, python="/two/python")
+
+    assert launcher.hook_command(tmp_path, "claude-code") == before
+
+
+@unix
+def test_problems_are_named_in_one_sentence(tmp_path):
+    assert "missing" in launcher.problem(tmp_path)
+    launcher.write(tmp_path)
+    assert launcher.problem(tmp_path) == ""
+    launcher.write(tmp_path, python="/no/such/python")
+    assert "interpreter /no/such/python is gone" in launcher.problem(tmp_path)
+    path = launcher.write(tmp_path)
+    path.write_text(path.read_text().replace("client.py", "gone.py"))
+    assert "client" in launcher.problem(tmp_path)
+    launcher.write(tmp_path).chmod(0o600)
+    assert "may not be run" in launcher.problem(tmp_path)
+
+
+def test_an_upgrade_rewrites_a_launcher_whose_program_is_gone_and_no_other(tmp_path):
+    assert not launcher.refresh(tmp_path)
+    path = launcher.write(tmp_path)
+    right = path.read_text()
+    assert not launcher.refresh(tmp_path)
+
+    path.write_text(right.replace(sys.executable, "/gone/python"))
+    assert launcher.refresh(tmp_path)
+    assert path.read_text() == right
+
+    other = right.replace(str(launcher.site_folder()), str(tmp_path))
+    (tmp_path / "recall").mkdir()
+    (tmp_path / "recall" / "client.py").touch()
+    path.write_text(other)
+    assert not launcher.refresh(tmp_path)
+    assert path.read_text() == other
+
+
+def test_the_windows_launcher_quotes_every_path_and_ends_with_0(tmp_path):
+    text = launcher.render(
+        Path("C:/Users/Ann B/recall"), python="C:/Py 100%/python.exe", site=Path("C:/site"), version="1", windows=True
+    )
+
+    assert text.endswith("exit /b 0\r\n")
+    assert '"C:/Py 100%%/python.exe" -I -S' in text
+    assert launcher.hook_command(Path("C:/d"), "claude-code", windows=True).endswith('recall-hook.cmd" claude-code')

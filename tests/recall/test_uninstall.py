@@ -1,0 +1,148 @@
+"""Leaving: nothing of ours stays behind, everything of others does."""
+
+import os
+import subprocess
+import time
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+from support.hooks import SITE, event, payload, run_client, service_pids, wait_for
+
+from recall import hooks_install, launcher, uninstall
+from recall.service import call
+from transcript.workspace import init
+
+NOW = datetime(2026, 3, 1, tzinfo=UTC)
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Path:
+    return tmp_path / "data"
+
+
+@pytest.fixture
+def root(tmp_path: Path) -> Path:
+    folder = tmp_path / "project"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    return folder
+
+
+def everything(folder: Path) -> dict[str, bytes | None]:
+    return {str(path.relative_to(folder)): path.read_bytes() if path.is_file() else None for path in folder.rglob("*")}
+
+
+def set_up(root: Path, data: Path) -> None:
+    init(root, data)
+    for scope in ("user", "project"):
+        hooks_install.install(hooks_install.plan_install("claude-code", scope, root, data, os.environ), data, now=NOW)
+
+
+def test_planning_touches_nothing_and_names_what_goes(root, data):
+    set_up(root, data)
+    before = everything(root.parent)
+
+    lines = uninstall.plan(data, purge=True).lines()
+
+    assert everything(root.parent) == before
+    text = "\n".join(lines)
+    for needed in ("settings.json", "settings.local.json", "recall-hook", str(data), ".recall", "recall-id"):
+        assert needed in text
+
+
+def test_purge_leaves_nothing_of_ours_and_all_of_theirs(root, data):
+    home = Path(os.environ["HOME"])
+    (home / ".claude").mkdir()
+    (home / ".claude" / "settings.json").write_text('{"model": "theirs"}')
+    (root / "README").write_text("theirs")
+    before = everything(root), everything(home)
+    set_up(root, data)
+
+    uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=print)
+
+    assert (everything(root), everything(home)) == before
+    assert not data.exists()
+    assert list(Path(os.environ["XDG_RUNTIME_DIR"]).iterdir()) == []
+
+
+def test_without_purge_the_records_stay(root, data):
+    set_up(root, data)
+
+    uninstall.carry_out(uninstall.plan(data, purge=False), data, os.environ, say=print)
+
+    assert (data / "workspaces").is_dir()
+    assert (root / ".recall" / "config.toml").exists()
+    assert hooks_install.registered(data) == []
+    assert not launcher.launcher_path(data).exists()
+
+
+def test_something_of_somebody_else_in_our_folder_stays(root, data):
+    set_up(root, data)
+    (root / ".recall" / "notes.txt").write_text("theirs")
+
+    uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=print)
+
+    assert [path.name for path in (root / ".recall").iterdir()] == ["notes.txt"]
+
+
+def test_a_data_folder_that_holds_other_things_keeps_them(root, data):
+    """RECALL_HOME set to one's home must not cost one's home."""
+    data.mkdir()
+    (data / "thesis.txt").write_text("theirs")
+    (data / "photos").mkdir()
+    set_up(root, data)
+    said = []
+
+    uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=said.append)
+
+    assert sorted(path.name for path in data.iterdir()) == ["photos", "thesis.txt"]
+    assert "not recall's" in said[0]
+
+
+def test_a_settings_file_that_cannot_be_edited_is_named_and_the_rest_goes(root, data):
+    set_up(root, data)
+    leaving = uninstall.plan(data, purge=True)
+    (root / ".claude" / "settings.local.json").write_text("{}")
+    said = []
+
+    uninstall.carry_out(leaving, data, os.environ, say=said.append)
+
+    assert len(said) == 1
+    assert "settings.local.json" in said[0]
+    assert not data.exists()
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
+def test_a_running_service_is_gone_before_its_folder(root, data, monkeypatch):
+    monkeypatch.setenv("RECALL_INDEX_MODEL", "none:at-all")
+    set_up(root, data)
+    run_client(data, event("SessionStart", root, source="startup"))
+    wait_for(lambda: call(data, "status", site=SITE) is not None)
+
+    uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=print)
+
+    assert service_pids(data) == []
+    time.sleep(0.3)
+    assert not data.exists()
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script")
+def test_the_hook_of_a_removed_program_exits_0_in_silence(root, data, tmp_path):
+    """A plain `pip uninstall` leaves the hook lines in place."""
+    launcher.write(data)
+    path = launcher.launcher_path(data)
+    path.write_text(path.read_text().replace(str(SITE), str(tmp_path / "gone")))
+
+    ran = run_client(data, payload("why"), command=[str(path), "claude-code"])
+
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="a shell script")
+def test_a_hook_line_whose_data_folder_is_gone_does_not_block_a_prompt(data):
+    """Exit 127 of a missing program is harmless for Claude Code; 2 would erase the prompt."""
+    done = subprocess.run(f'"{data}/bin/recall-hook" claude-code', shell=True, input=b"{}", capture_output=True)
+
+    assert done.returncode == 127
+    assert done.stdout == b""
