@@ -73,7 +73,7 @@ def test_a_process_of_the_command_never_loads_the_standard_driver(tmp_path: Path
         "print('drivers', sorted({'apsw', 'sqlite3', '_sqlite3'} & set(sys.modules)))\n"
     )
 
-    env = {**os.environ, "RECALL_INDEX_MODEL": "openvino:none"}  # no model is needed to see which drivers are loaded
+    env = {**os.environ, "RECALL_INDEX_MODEL": "none"}  # no model is needed to see which drivers are loaded
     done = subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=env, capture_output=True, text=True)
 
     assert done.stdout.splitlines()[-1:] == ["drivers ['apsw']"], done.stderr
