@@ -22,9 +22,11 @@ MODEL_FILE = "model.onnx"
 SHA256 = "8199be6f699a395f99f89df973f9dc5285fbcfcdb2ae1a4e1201dab014f3d2a6"
 DIMENSION = 384
 MAX_TOKENS = 256
-_PLAIN = re.compile(r"[\t\n\r\x20-\x7e]*")
+_BLANK = re.compile(r"[ \t\n\r]+")
+_PLAIN = re.compile(r"[\x21-\x7e]+")
 _PLAIN_WORD = re.compile(r"[A-Za-z0-9]+|[!-/:-@\[-`{-~]")
-_KNOWN_WORDS = 200_000
+_KNOWN_PIECES = 200_000
+_LONGEST_WORD = 100
 _MAX_PADDED = 16 * 256  # padded tokens of one run of the model, so that a batch of long texts stays small
 
 
@@ -36,30 +38,52 @@ class MiniLmTokenizer:
     def __init__(self) -> None:
         from tokenizers import Tokenizer
 
-        self._word_tokens: dict[str, int] = {}
+        self._known: dict[str, int] = {}
 
         self._tokenizer: Any = Tokenizer.from_file(str(Path(__file__).parent / "data" / "tokenizer.json"))
         self._tokenizer.no_truncation()
         self._tokenizer.no_padding()
+        self._vocabulary: frozenset[str] = frozenset(self._tokenizer.get_vocab())
 
     def count(self, text: str) -> int:
         """Return the tokens of text, the two special ones included; for text with `[SEP]` and the like a few more.
 
-        In plain ASCII the tokenizer cuts at blanks and signs and then looks at each word alone, so that the count is
-        a sum over words, most of them known already.
+        The tokenizer cuts at blanks and, in ASCII, at signs, then looks at each word alone: the count is a sum over
+        words, and most words are known already.
         """
-        if not _PLAIN.fullmatch(text):
-            return len(self._tokenizer.encode(_clean(text)).ids)
-        known = self._word_tokens
+        known = self._known
         total = 2
-        for word in _PLAIN_WORD.findall(text):
-            tokens = known.get(word)
+        for piece in _BLANK.split(text):
+            if not piece:
+                continue
+            tokens = known.get(piece)
             if tokens is None:
-                tokens = len(self._tokenizer.encode(word, add_special_tokens=False).ids)
-                if len(known) < _KNOWN_WORDS and len(word) <= 40:
-                    known[word] = tokens
+                tokens = self._piece(piece)
+                if len(known) < _KNOWN_PIECES and len(piece) <= 64:
+                    known[piece] = tokens
             total += tokens
         return total
+
+    def _piece(self, piece: str) -> int:
+        if not _PLAIN.fullmatch(piece):
+            return len(self._tokenizer.encode(_clean(piece), add_special_tokens=False).ids)
+        return sum(self._word(word) if word[0].isalnum() else 1 for word in _PLAIN_WORD.findall(piece))
+
+    def _word(self, word: str) -> int:
+        """Return the tokens of an ASCII word: the longest known beginning, again and again (WordPiece)."""
+        word = word.lower()
+        if len(word) > _LONGEST_WORD:
+            return 1
+        start = tokens = 0
+        while start < len(word):
+            end = len(word)
+            while end > start and ("##" + word[start:end] if start else word[start:end]) not in self._vocabulary:
+                end -= 1
+            if end == start:
+                return 1
+            start = end
+            tokens += 1
+        return tokens
 
     def ids(self, texts: Sequence[str]) -> list[list[int]]:
         """Return token ids, cut at the limit with the closing token kept, as sentence-transformers does."""

@@ -46,9 +46,10 @@ class Prepared:
 class Fold:
     """Applies prepared events in the order of the record."""
 
-    def __init__(self, rows: Rows, *, now: int) -> None:
+    def __init__(self, rows: Rows, *, now: int, late: bool = False) -> None:
         self._rows = rows
         self._now = now
+        self._late = late  # events that were passed over before belong to no exchange any more
         self.pointers = 0
         self.sightings = 0
         self.marks = 0
@@ -93,6 +94,8 @@ class Fold:
     def _exchange_of(self, prepared: Prepared, session: SessionState, kind: int, worker: str, ts: int) -> int:
         """Return the exchange an event belongs to, opened or moved on as its kind demands."""
         event = prepared.event
+        if self._late:
+            return 0
         if worker or kind == WORKER:
             held = self._rows.worker_exchange(session.id, worker)
             opens = event.body.get("kind") == "worker_prompt" or not held

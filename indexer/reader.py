@@ -40,7 +40,8 @@ class Reader:
             (self.generation,),
         )
         for row in rows:
-            return IndexMeta(schema, self.generation, *row, self._number("data_version"))
+            values: list[Any] = [schema, self.generation, *row, self._number("data_version")]
+            return IndexMeta(*values)
         raise IndexUnreadable(f"the index names generation {self.generation}, which it does not hold; rebuild it")
 
     def lexical(

@@ -19,7 +19,7 @@ CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE migration (id INTEGER PRIMARY KEY, applied_at TEXT NOT NULL);
 CREATE TABLE generation (
     id INTEGER PRIMARY KEY,
-    state TEXT NOT NULL CHECK (state IN ('building', 'serving')),
+    state TEXT NOT NULL CHECK (state IN ('building', 'serving', 'retired')),
     model TEXT NOT NULL,
     revision TEXT NOT NULL,
     dimension INTEGER NOT NULL,
@@ -160,6 +160,12 @@ def drop_generation(execute: Execute, generation: int) -> None:
     for table in TABLES:
         execute(f"DROP TABLE IF EXISTS {table}_{generation}")
     execute("DELETE FROM generation WHERE id = ?", (generation,))
+
+
+def drop_retired(execute: Execute) -> None:
+    """Drop generations that a rebuild has replaced, should it have been killed before it could."""
+    for (generation,) in list(execute("SELECT id FROM generation WHERE state = 'retired'")):
+        drop_generation(execute, generation)
 
 
 def drop_left_over(execute: Execute) -> None:

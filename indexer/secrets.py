@@ -98,13 +98,32 @@ SHAPES = (
     _shape("curl-password", "curl", r"(?:\s-u|\s--user)[ =][\"']?[^\s:\"']{1,64}:([^\s\"']{4,})"),
 )  # fmt: skip
 
+# Shapes that hold blanks, colons or signs; the others lie within one run of token characters.
+_SPREAD = frozenset(
+    [
+        "private-key",
+        "putty-key",
+        "telegram-token",
+        "aws-secret",
+        "azure-key",
+        "azure-sas",
+        "npm-auth",
+        "url-password",
+        "authorization",
+        "bearer",
+        "cookie",
+        "curl-password",
+    ]
+)
+_HINTED = tuple((hint, shape, shape.kind in _SPREAD) for shape in SHAPES for hint in shape.hints)
+_RUN = re.compile(r"[A-Za-z0-9_.+/=~-]{16,}")
 _NAME = (
     r"pass(?:word|wd|phrase|code)|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|auth[_-]?key|private[_-]?key|"
-    r"client[_-]?secret|encryption[_-]?key|signing[_-]?key|credentials?|[a-z]+[_-]key"
+    r"client[_-]?secret|encryption[_-]?key|signing[_-]?key|credentials?|[_-]key"
 )
 _NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential")
 _ASSIGNED = re.compile(
-    rf"(?i:(?<![A-Za-z0-9])(?:[a-z0-9]+[_.-]){{0,6}}(?:{_NAME})(?:[_-][a-z0-9]+)?)"
+    rf"(?i:(?:{_NAME})(?:[_-][a-z0-9]+)?)"
     r"[\"']?\s{0,3}(?:=>|:=|=|:)\s{0,3}(?:\"([^\"\n]{6,200})\"|'([^'\n]{6,200})'|([^\s\"'`,;(){}\[\]<>]{8,200}))"
 )
 _MARK = re.compile(r"\[secret:[a-z-]+:[0-9a-f]{6}\]")
@@ -119,12 +138,13 @@ _NAME_LIKE = re.compile(
 def find(text: str) -> list[Secret]:
     """Return the credentials in text, in order, without overlaps; marks that stand already are left alone."""
     lower = text.lower()
-    found = [
-        Secret(*_span(match), shape.kind)
-        for shape in SHAPES
-        if any(hint in lower for hint in shape.hints)
-        for match in shape.pattern.finditer(text)
-    ]
+    found: list[Secret] = []
+    tried: set[str] = set()
+    runs = " ".join(_RUN.findall(lower))
+    for hint, shape, spread in _HINTED:
+        if hint in (lower if spread else runs) and shape.kind not in tried:
+            tried.add(shape.kind)
+            found.extend(Secret(*_span(match), shape.kind) for match in shape.pattern.finditer(text))
     if any(hint in lower for hint in _NAME_HINTS):
         found.extend(_assigned(text))
     if not found:

@@ -189,6 +189,14 @@ class Store(Reader):
 
     # -- writing ---------------------------------------------------------------------------
 
+    def changes(self) -> int:
+        """Return how many rows the last statement changed."""
+        return self._connection.changes()
+
+    def last_row(self) -> int:
+        """Return the number of the row inserted last."""
+        return self._connection.last_insert_rowid()
+
     @contextlib.contextmanager
     def transaction(self, *, changes: bool = True) -> Iterator[None]:
         """Hold the write lock for the body: all of it is stored, or nothing. Raises the data version."""
@@ -291,12 +299,29 @@ class Store(Reader):
     def remove_vectors(self, generation: int, chunk_ids: list[int]) -> None:
         """Take the vectors of chunks away, inside the caller's transaction."""
         self.vectors_of(generation).remove([c * KINDS + kind for c in chunk_ids for kind in range(PASSAGE, KINDS)])
+        self.run("INSERT OR IGNORE INTO meta VALUES ('removals', '0')")
+        self.run("UPDATE meta SET value = CAST(value AS INTEGER) + 1 WHERE key = 'removals'")
+
+    def removals(self) -> int:
+        """Return how often vectors were taken out; what copies them has to look again when it moves."""
+        return self._number("removals")
+
+    def recount(self, generation: int) -> None:
+        """Count chunks and vectors from the tables, inside the caller's transaction."""
+        vectors = len(self.vectors_of(generation).ids()) if self.meta_of(generation).dimension else 0
+        self.run(
+            f"UPDATE generation SET n_chunks = (SELECT count(*) FROM chunk_{generation}), n_vectors = ? WHERE id = ?",
+            (vectors, generation),
+        )
 
     def _prepare(self) -> None:
         """Bring schema and tables to what this process can write."""
         self.run("PRAGMA journal_mode = WAL")
         self.run("PRAGMA synchronous = NORMAL")
         schema.migrate(self.run, now=datetime.now().astimezone().isoformat())
+        if list(self.run("SELECT 1 FROM generation WHERE state = 'retired'")):
+            with self.transaction(changes=False):
+                schema.drop_retired(self.run)
         if self.backend.vectors == "sqlite-vec":
             self._move_plain_vectors()
         if self.backend.fts5:

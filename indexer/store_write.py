@@ -66,15 +66,14 @@ class Rows:
 
     def chunk(self, new: NewChunk) -> tuple[int, bool]:
         """Return the id of the chunk with this key, stored now if it was not there, and whether it was."""
-        held = self.chunk_id(new.key)
-        if held:
-            return held, False
         g = self.generation
         self.store.run(
-            f"INSERT INTO chunk_{g} (key, source_class, role, n_tokens, text, tokens) VALUES (?, ?, ?, ?, ?, ?)",
+            f"INSERT OR IGNORE INTO chunk_{g} (key, source_class, role, n_tokens, text, tokens) VALUES (?, ?, ?, ?, ?, ?)",
             (new.key, new.source_class, new.role, new.n_tokens, new.text, new.tokens),
         )
-        chunk_id = self.chunk_id(new.key)
+        if not self.store.changes():
+            return self.chunk_id(new.key), False
+        chunk_id = self.store.last_row()
         if self.fts:
             self.store.run(f"INSERT INTO chunk_fts_{g} (rowid, tokens) VALUES (?, ?)", (chunk_id, new.tokens))
         self.new_chunks += 1
@@ -109,15 +108,14 @@ class Rows:
 
     def event(self, event_id: str, *, message: str = "", boundary: bool = False) -> int:
         """Return the number of an event, given now if it has none."""
-        found = self.find_event(event_id)
-        if found is not None:
-            return found[0]
         self.store.run(
-            f"INSERT INTO event_{self.generation} (event, message, boundary) VALUES (?, ?, ?)",
+            f"INSERT OR IGNORE INTO event_{self.generation} (event, message, boundary) VALUES (?, ?, ?)",
             (event_id, message, int(boundary)),
         )
-        made = self.find_event(event_id)
-        return made[0] if made else 0
+        if self.store.changes():
+            return self.store.last_row()
+        found = self.find_event(event_id)
+        return found[0] if found else 0
 
     def find_event(self, event_id: str) -> tuple[int, str, bool] | None:
         """Return (number, message, whether a compaction boundary) of an event that has been stored."""
@@ -153,7 +151,7 @@ class Rows:
             f"INSERT INTO exchange_{g} (session, ordinal, worker, ts, prompt_head) VALUES (?, ?, ?, ?, ?)",
             (session, ordinal, worker, ts, head),
         )
-        return int(next(iter(self.store.run("SELECT last_insert_rowid()")))[0])
+        return self.store.last_row()
 
     def worker_exchange(self, session: int, worker: str) -> int:
         """Return the newest exchange of a sub-agent, 0 when it has none."""
@@ -214,6 +212,11 @@ class Rows:
         )
         self.new_chunks = 0
 
+    def commit_counts(self) -> None:
+        """Write how many chunks came in, the watermark left where it is."""
+        self.store.run("UPDATE generation SET n_chunks = n_chunks + ? WHERE id = ?", (self.new_chunks, self.generation))
+        self.new_chunks = 0
+
     def moved(self, place: Place, *, session: int, seq: int) -> Place:
         """Return place as it stands in another session."""
         return replace(place, session=session, seq=seq)
@@ -226,4 +229,4 @@ class Rows:
         for row in self.store.run(sql, (name,)):
             return SessionState(*row)
         self.store.run(f"INSERT INTO session_{self.generation} (session) VALUES (?)", (name,))
-        return SessionState(int(next(iter(self.store.run("SELECT last_insert_rowid()")))[0]), name)
+        return SessionState(self.store.last_row(), name)

@@ -110,8 +110,7 @@ def fill(
     report = IndexReport(generation=generation)
     rows = Rows(store, generation, store.has_table(f"chunk_fts_{generation}") and store.backend.fts5)
     fold = Fold(rows, now=int(now.timestamp()))
-    counter = TokenCounter()
-    preparer = _Preparer(log, rows, cutter(workspace, settings, embedder), counter, report)
+    preparer = Preparer(log, rows, cutter(workspace, settings, embedder), report)
     start = position(store.meta_of(generation).watermark)
     end = log.head().seq
     first = start.seq if start else 0
@@ -131,7 +130,7 @@ def fill(
         report.watermark = last.seq
     report.pointers, report.sightings, report.marks = fold.pointers, fold.sightings, fold.marks
     report.exchanges, report.known = fold.prompts, fold.known
-    report.estimated_tokens = counter.fallbacks
+    report.estimated_tokens = preparer.estimated
     report.longest_hold_ms = store.longest_hold_ms
     report.seconds = time.perf_counter() - began
     if report.chunks > 2000:
@@ -139,11 +138,12 @@ def fill(
     return report
 
 
-class _Preparer:
+class Preparer:
     """Cuts, masks and counts outside the transaction, so that the write lock is held for rows alone."""
 
-    def __init__(self, log: Log, rows: Rows, cutter: Cutter, counter: TokenCounter, report: IndexReport) -> None:
-        self._log, self._rows, self._cutter, self._counter, self._report = log, rows, cutter, counter, report
+    def __init__(self, log: Log, rows: Rows, cutter: Cutter, report: IndexReport) -> None:
+        self._log, self._rows, self._cutter, self._report = log, rows, cutter, report
+        self._count = TokenCounter()
 
     def batches(self, events: Iterator[Event], most: int) -> Iterator[tuple[list[Prepared], Position]]:
         """Yield prepared events in batches, each with the position behind its last event."""
@@ -152,7 +152,7 @@ class _Preparer:
         last: Position | None = None
         for event in events:
             self._report.scanned += 1
-            prepared = self._prepare(event)
+            prepared = self.prepare(event)
             if prepared is not None:
                 batch.append(prepared)
                 chunks += len(prepared.chunks)
@@ -164,7 +164,13 @@ class _Preparer:
         if last is not None and read:
             yield batch, last
 
-    def _prepare(self, event: Event) -> Prepared | None:
+    @property
+    def estimated(self) -> int:
+        """How many token counts had to be estimated."""
+        return self._count.fallbacks
+
+    def prepare(self, event: Event) -> Prepared | None:
+        """Return what the fold needs of an event, None when it has nothing to fold or cannot be read."""
         if event.type not in FOLDED_TYPES:
             self._report.skipped[event.type] += 1
             return None
@@ -200,7 +206,7 @@ class _Preparer:
             ROLES.index(role),
             kept,
             " ".join(segment(kept)),
-            self._counter(kept),
+            self._count(kept),
         )
 
     def _fail(self, event: Event, reason: str) -> None:
