@@ -14,10 +14,10 @@ from pathlib import Path
 
 from transcript.adapters.base import Adapter, Options, SourceFile
 from transcript.adapters.claude_code import ClaudeCode
-from transcript.capture_plan import Planned, count, plan
+from transcript.capture_plan import Heads, Planned, count, plan
 from transcript.capture_source import SourceTaker, Taking
 from transcript.capture_state import CaptureState, SourceState
-from transcript.children import VARIABLE
+from transcript.children import is_child
 from transcript.errors import CaptureError, LockBusy
 from transcript.event import stamp
 from transcript.lock import FileLock
@@ -109,7 +109,7 @@ def sync(
     """
     began = time.monotonic()
     report = SyncReport()
-    if env.get(VARIABLE):
+    if is_child(env):
         report.skipped["child"] += 1
         return report
     if all_roots and (sources is None or workspace is None):
@@ -117,11 +117,12 @@ def sync(
     if sources is not None and not sources.exists():
         raise CaptureError(f"{sources} does not exist; name a folder that holds sessions")
     moment = now or datetime.now(UTC)
+    heads = CaptureState(workspace).heads if workspace is not None else {}
     for adapter in ADAPTERS:
         found, refused = adapter.discover([sources] if sources is not None else adapter.roots(env))
         report.skipped += refused
-        for target, planned in _assign(adapter, found, workspace, data, all_roots=all_roots, report=report):
-            run = _Run(adapter, target, settings, moment, report, full=full, progress=progress)
+        for target, planned in _assign(adapter, found, workspace, data, heads, all_roots=all_roots, report=report):
+            run = _Run(adapter, target, settings, moment, report, heads, full=full, progress=progress)
             run.take(planned, lock_timeout)
     report.seconds = time.monotonic() - began
     return report
@@ -132,13 +133,14 @@ def _assign(
     found: list[SourceFile],
     workspace: Workspace | None,
     data: Path,
+    heads: Heads,
     *,
     all_roots: bool,
     report: SyncReport,
 ) -> list[tuple[Workspace, list[Planned]]]:
     """Return each workspace with its sources, and count the others by reason."""
     states = CaptureState(workspace).sources if workspace is not None else {}
-    planned, unread = plan(adapter, found, states, data, all_roots=all_roots)
+    planned, unread = plan(adapter, found, states, data, all_roots=all_roots, heads=heads)
     report.failed += unread
     report.skipped += count(planned)
     usable = [item for item in planned if not item.reason]
@@ -164,12 +166,13 @@ class _Run:
         settings: CaptureSettings,
         now: datetime,
         report: SyncReport,
+        heads: Heads,
         *,
         full: bool,
         progress: Callable[[Progress], None] | None,
     ) -> None:
         self.adapter, self.workspace, self.settings, self.now, self.report = adapter, workspace, settings, now, report
-        self.full, self.progress = full, progress
+        self.heads, self.full, self.progress = heads, full, progress
 
     def take(self, planned: list[Planned], lock_timeout: float) -> None:
         """Take the sources in under the capture lock."""
@@ -195,6 +198,7 @@ class _Run:
         dirty = False
         for item in planned:
             source = item.source
+            self.heads.pop(str(source.path), None)  # from here on its state knows
             if source.source not in state.sources:
                 state.sources[source.source] = _new_state(item)
                 dirty = True
@@ -204,7 +208,8 @@ class _Run:
                 state.save()
                 saved, dirty = time.monotonic(), False
         dirty = self._absent(taker, state, {item.source.source for item in planned}) or dirty
-        if dirty or state.skipped != dict(self.report.skipped):
+        if dirty or state.skipped != dict(self.report.skipped) or state.heads != self.heads:
+            state.heads = self.heads
             state.skipped = dict(self.report.skipped)
             state.synced = stamp(self.now)
             state.save()

@@ -17,6 +17,8 @@ from transcript.children import children
 from transcript.workspace import Workspace, excluded, owner_root
 
 HEAD_BYTES = 4 << 20
+# By path: inode and size when it was read, folder, time and session of a file's first records.
+Heads = dict[str, list[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,24 +56,34 @@ def read_head(adapter: Adapter, path: Path) -> Head:
 
 
 def plan(
-    adapter: Adapter, sources: Iterable[SourceFile], states: dict[str, SourceState], data: Path, *, all_roots: bool
+    adapter: Adapter,
+    sources: Iterable[SourceFile],
+    states: dict[str, SourceState],
+    data: Path,
+    *,
+    all_roots: bool,
+    heads: Heads | None = None,
 ) -> tuple[list[Planned], list[tuple[str, str]]]:
     """Return every source in the order of capture, and (file, reason) of those that cannot be read.
 
-    Main files come before sub-agents', each by first time, then by identity.
+    Main files come before sub-agents', each by first time, then by identity. heads is what is known of other files'
+    first records, and is brought up to date: most sessions on a machine are of other projects.
     """
-    heads: list[tuple[SourceFile, Head]] = []
+    found: list[tuple[SourceFile, Head]] = []
     unread: list[tuple[str, str]] = []
     for source in _distinct(sources, states):
         try:
-            heads.append((source, _head(adapter, source, states.get(source.source))))
+            found.append((source, _head(adapter, source, states.get(source.source), {} if heads is None else heads)))
         except OSError as error:
             unread.append((str(source.path), error.strerror or "unreadable"))
-    parents = {head.session: head.cwd for source, head in heads if not source.worker and head.session and head.cwd}
+    for path in (heads or {}).keys() - {str(source.path) for source, _ in found}:
+        if heads is not None and not Path(path).exists():
+            del heads[path]
+    parents = {head.session: head.cwd for source, head in found if not source.worker and head.session and head.cwd}
     owners = _Owners(data)
     never = children(data)
     planned = []
-    for source, head in heads:
+    for source, head in found:
         cwd = parents.get(head.session, head.cwd) if source.worker else head.cwd
         owner, reason = (None, "child") if head.session in never else owners.of(head, cwd, all_roots=all_roots)
         planned.append(Planned(source, head, owner, reason))
@@ -94,11 +106,22 @@ def _distinct(sources: Iterable[SourceFile], states: dict[str, SourceState]) -> 
         yield source
 
 
-def _head(adapter: Adapter, source: SourceFile, state: SourceState | None) -> Head:
+def _head(adapter: Adapter, source: SourceFile, state: SourceState | None, heads: Heads) -> Head:
     if state is not None and state.cwd and state.first:
         return Head(state.cwd, state.first, state.session, True, False)
+    path = str(source.path)
+    status = source.path.stat()
+    known = heads.get(path)
+    if known is not None and known[0] == status.st_ino and known[1] <= status.st_size:
+        cwd, ts, session = known[2:]
+        return Head(cwd, ts, session, True, False)
     head = read_head(adapter, source.path)
-    return Head(head.cwd, head.ts, source.session or head.session or source.path.stem, head.known, head.empty)
+    session = source.session or head.session or source.path.stem
+    if head.known and head.cwd and head.ts:
+        heads[path] = [status.st_ino, status.st_size, head.cwd, head.ts, session]
+    else:
+        heads.pop(path, None)
+    return Head(head.cwd, head.ts, session, head.known, head.empty)
 
 
 class _Owners:

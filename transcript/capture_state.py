@@ -65,6 +65,7 @@ class CaptureState:
         self.folder = workspace.run_dir / "capture"
         self.sources: dict[str, SourceState] = {}
         self.skipped: dict[str, int] = {}
+        self.heads: dict[str, list[Any]] = {}
         self.synced = ""
         self.lost = False
         try:
@@ -72,6 +73,7 @@ class CaptureState:
             if kept["version"] == STATE_VERSION:
                 self.sources = {name: SourceState(**_known(item)) for name, item in kept["sources"].items()}
                 self.skipped = dict(kept["skipped"])
+                self.heads = dict(kept.get("heads", {}))
                 self.synced = str(kept["synced"])
         except (OSError, ValueError, KeyError, TypeError, AttributeError):
             self.sources = {}
@@ -84,6 +86,7 @@ class CaptureState:
             "version": STATE_VERSION,
             "synced": self.synced,
             "skipped": self.skipped,
+            "heads": self.heads,
             "sources": {name: asdict(item) for name, item in self.sources.items()},
         }
         write_atomic(self.path, json.dumps(kept, separators=(",", ":")).encode("ascii"), durable=False)

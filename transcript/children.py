@@ -1,14 +1,20 @@
 """Sessions of processes that recall itself started (`RECALL_CHILD=1`): they are never captured.
 
-A transcript does not say which environment it was made in, so whoever knows a session for a child's (the hook that
-ran inside it) writes its id down here. On the hook path: standard library only.
+A transcript does not say which environment it was made in, so whoever starts such a process gives its session an id
+and writes that down here first. On the hook path: standard library only.
 """
 
 import os
+from collections.abc import Mapping
 from pathlib import Path
 
 VARIABLE = "RECALL_CHILD"
 _FILE = "children"
+
+
+def is_child(env: Mapping[str, str]) -> bool:
+    """Return whether this process was started by recall itself."""
+    return env.get(VARIABLE, "") not in ("", "0")
 
 
 def note_child(data: Path, session: str) -> None:

@@ -618,6 +618,53 @@ def test_a_config_folder_that_moved_is_the_same_source(project):
     assert (report.added, report.sightings, report.marks, report.changed) == (0, 0, 0, 0)
 
 
+def test_the_first_records_of_other_projects_are_read_once(tmp_path, monkeypatch):
+    """Most sessions on a machine belong to other projects; a capture after each turn must not open them all."""
+    project, other = Project(tmp_path, "mine"), Project(tmp_path, "other")
+    paths = {}
+    for owner in (project, other):
+        session = owner.session(owner.root.name)
+        session.user("x")
+        paths[owner.root.name] = session.write(owner.config)
+    opened = []
+    real = Path.open
+    monkeypatch.setattr(
+        Path, "open", lambda path, *rest, **options: opened.append(path) or real(path, *rest, **options)
+    )
+    project.sync()
+    first = opened.count(paths["other"])
+    opened.clear()
+    project.sync()
+    second = opened.count(paths["other"])
+    session.user("grows")
+    session.write(other.config)
+    opened.clear()
+    project.sync()
+    grown = opened.count(paths["other"])
+    paths["other"].unlink()
+    project.sync()
+
+    assert (first, second, grown) == (1, 0, 0)
+    assert CaptureState(project.workspace).heads == {}
+
+
+def test_a_session_that_was_another_projects_is_seen_when_its_file_is_replaced(tmp_path):
+    project, other = Project(tmp_path, "mine"), Project(tmp_path, "other")
+    session = other.session()
+    session.user("theirs")
+    path = session.write(other.config)
+    project.sync()
+    mine = project.session()
+    mine.user("mine")
+    fresh = tmp_path / "fresh"
+    fresh.write_bytes(mine.to_bytes())
+    fresh.replace(path)
+
+    project.sync()
+
+    assert project.texts() == ["mine"]
+
+
 def test_progress_reaches_the_end(project):
     session = project.session()
     session.user("x" * 1000)

@@ -29,7 +29,7 @@ BLOCK = f"[recall 1a2b3c4d]{OPEN_PHRASE}\nEarlier: the ceiling is nine.\n[/recal
         ("[/recall 1a2b3c4d] a [recall 1a2b3c4d]", " a "),
         ("the [recall] rate, [RECALL 1a2b3c4d]", "the [recall] rate, [RECALL 1a2b3c4d]"),
     ],
-    ids="none one two json json-slash json-twice open-only close-only other-digits wrong-order prose".split(),
+    ids=["none", "one", "two", "json", "json-slash", "json-twice", "open", "close", "other", "wrong-order", "prose"],
 )
 def test_strip_cuts_whole_blocks_and_half_a_mark_cuts_only_itself(text, expected):
     assert strip_blocks(text) == expected

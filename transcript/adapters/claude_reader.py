@@ -59,7 +59,14 @@ _ATTACHMENTS_COUNTED = frozenset(
     }
 )
 _HOOK_ATTACHMENTS = frozenset(
-    {"hook_additional_context", "hook_success", "hook_system_message", "hook_non_blocking_error", "hook_blocking_error"}
+    {
+        "hook_additional_context",
+        "hook_success",
+        "hook_system_message",
+        "hook_non_blocking_error",
+        "hook_blocking_error",
+        "hook_cancelled",
+    }
 )
 _SHARED_WITH_WORKER = ("sessionId", "session_id", "cwd", "gitBranch", "version", "timestamp")
 
