@@ -30,7 +30,7 @@ from transcript.event import Event
 CURATED_TYPES = frozenset({"decision", "task", "question", "correction", "outcome", "observation"})
 INDEXED_TYPES = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning"}) | CURATED_TYPES
 FOLDED_TYPES = INDEXED_TYPES | {"system", "sighting", "mark"}
-_MARKS = {"abandoned": ABANDONED, "rewound": REWOUND}
+_MARKS = {"abandoned": ABANDONED, "rewound": REWOUND, "restored": 0}
 _EARLIEST = 1_262_304_000  # 2010: no harness is older
 
 
@@ -146,7 +146,7 @@ class Fold:
     def _mark(self, event: Event) -> None:
         flag = _MARKS.get(str(event.body.get("mark", "")))
         events = event.body.get("events")
-        if flag and isinstance(events, list):
+        if flag is not None and isinstance(events, list):
             self.marks += self._rows.flag(map(str, events), flag, self._rows.session(event.session).id)
 
     def _seconds(self, stamp: str) -> tuple[int, bool]:

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from indexer.rows import FINAL, NARRATION
+from indexer.rows import ABANDONED, FINAL, NARRATION, REWOUND
 from indexer.store import Store
 
 
@@ -68,7 +68,8 @@ class Rows:
         """Return the id of the chunk with this key, stored now if it was not there, and whether it was."""
         g = self.generation
         self.store.run(
-            f"INSERT OR IGNORE INTO chunk_{g} (key, source_class, role, n_tokens, text, tokens) VALUES (?, ?, ?, ?, ?, ?)",
+            f"INSERT OR IGNORE INTO chunk_{g} (key, source_class, role, n_tokens, text, tokens)"
+            " VALUES (?, ?, ?, ?, ?, ?)",
             (new.key, new.source_class, new.role, new.n_tokens, new.text, new.tokens),
         )
         if not self.store.changes():
@@ -189,18 +190,22 @@ class Rows:
         return found
 
     def flag(self, events: Iterable[str], flag: int, session: int) -> int:
-        """Set a flag on the pointers of events in one session, or everywhere where it holds none of them."""
+        """Set a flag on the pointers of events in one session, or everywhere where it holds none of them.
+
+        Flag 0 takes both flags off again: the events were restored.
+        """
+        change = f"flags | {flag:d}" if flag else f"flags & ~{ABANDONED | REWOUND:d}"
         changed = 0
         for event_id in events:
             found = self.find_event(event_id)
             if found is None:
                 continue
-            sql = f"UPDATE pointer_{self.generation} SET flags = flags | ? WHERE event = ?"
+            sql = f"UPDATE pointer_{self.generation} SET flags = {change} WHERE event = ?"
             here = f"SELECT 1 FROM pointer_{self.generation} WHERE event = ? AND session = ? LIMIT 1"
             if list(self.store.run(here, (found[0], session))):
-                self.store.run(sql + " AND session = ?", (flag, found[0], session))
+                self.store.run(sql + " AND session = ?", (found[0], session))
             else:
-                self.store.run(sql, (flag, found[0]))
+                self.store.run(sql, (found[0],))
             changed += 1
         return changed
 
