@@ -5,8 +5,10 @@ import os
 import shutil
 import subprocess
 import sys
+from importlib import resources
 from pathlib import Path
 
+import jsonschema
 import pytest
 from support.capture import NOW, Project
 from support.claude import ClaudeSession, image, text, tool_result, tool_use
@@ -15,6 +17,7 @@ from transcript.capture import CaptureSettings, sync
 from transcript.capture_state import CaptureState
 from transcript.children import note_child
 from transcript.errors import CaptureError, LockBusy
+from transcript.injected import OPEN_PHRASE, strip_blocks
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.native import NativeStore
@@ -556,6 +559,112 @@ def test_two_processes_at_once_write_everything_once(project):
     assert sum(counts) == 1200
     assert len(project.texts()) == len(set(project.texts())) == 1200
     assert verify(project.workspace).problems == []
+
+
+class Killed(BaseException):
+    """Ends the process here and now, as far as anybody can tell."""
+
+
+POINTS = {
+    "before any event": (Log, "append_batches", 0),
+    "between two batches": (Log, "append_batches", 1),
+    "events written, native bytes not": (NativeStore, "append", 0),
+    "native bytes half written": (NativeStore, "append", 2),
+    "all but the memory": (CaptureState, "remember", 0),
+    "all but the state": (CaptureState, "save", 0),
+    "second file": (CaptureState, "remember", 1),
+}
+
+
+@pytest.mark.parametrize("point", POINTS)
+def test_a_capture_that_dies_anywhere_is_made_good_by_the_next(project, monkeypatch, point):
+    monkeypatch.setattr("transcript.capture_source.BATCH_BYTES", 2000)
+    for seed in ("one", "two"):
+        session = project.session(seed)
+        for n in range(10):
+            session.user(f"{seed} asks {n}")
+            session.assistant(f"{seed} answers {n}")
+            session.bare({"type": "unheard-of", "n": n % 2, "sessionId": session.session})
+        session.write(project.config)
+    owner, name, after = POINTS[point]
+    real = getattr(owner, name)
+    calls = []
+
+    def dies(self, *args, **options):
+        calls.append(name)
+        if len(calls) > after:
+            raise Killed
+        return real(self, *args, **options)
+
+    monkeypatch.setattr(owner, name, dies)
+    with pytest.raises(Killed):
+        project.sync()
+    monkeypatch.setattr(owner, name, real)
+    project.sync()
+    again = project.sync()
+
+    expected = [f"{seed} {verb} {n}" for seed in ("one", "two") for n in range(10) for verb in ("asks", "answers")]
+    assert sorted(project.texts()) == sorted(expected)
+    assert len(project.events("unknown")) == 20
+    assert (again.added, again.sightings, again.marks) == (0, 0, 0)
+    assert len({event.id for event in project.events()}) == len(project.events())
+    assert verify(project.workspace).problems == []
+    for harness, source in NativeStore(project.workspace).sources():
+        kept = b"".join(data for _, _, data in NativeStore(project.workspace).read(harness, source))
+        assert kept in {path.read_bytes() for path in project.config.rglob("*.jsonl")}
+
+
+def test_every_line_of_the_record_fits_its_schema(project):
+    """ESAA-10: one event shape, whatever the record was."""
+    schema = json.loads((resources.files("transcript") / "schema" / "event.schema.json").read_text("utf-8"))
+    validator = jsonschema.Draft202012Validator(schema)
+    session = project.session()
+    top = session.user([text("see"), image("aGVsbG8=")])
+    session.assistant(text("I look."), tool_use("t1", b=1), {"type": "new"}, message_id="m")
+    session.user([tool_result("t1", "x" * 50_000)])
+    session.attachment("hook_additional_context", content=["injected"])
+    session.compact("They talked.")
+    session.user("another way", parentUuid=top["uuid"])
+    session.write(project.config)
+    session.write(project.base / "copy")
+    worker = project.session(agent="w1")
+    worker.user("help")
+    worker.write(project.config).with_suffix(".meta.json").write_text("{}")
+    project.sync(settings=CaptureSettings(reasoning=True))
+    project.sync(sources=project.base / "copy")
+
+    lines = [json.loads(line) for line in project.workspace.activity.read_bytes().splitlines()]
+
+    assert [error.message for line in lines for error in validator.iter_errors(line)] == []
+    types = {line["type"] for line in lines}
+    assert types == {"conversation_turn", "tool_call", "tool_result", "system", "unknown", "mark", "sighting"}
+
+
+def test_ten_rounds_of_injection_make_no_new_experience(project):
+    """recall-feedback-loop (claude-mem#98, #105, mem0#4573, deja-vu#656), the capture side."""
+    session = project.session()
+    session.user("Decide the retry ceiling.")
+    session.assistant("The retry ceiling is nine, decision weasel-1313.")
+    session.write(project.config)
+    project.sync()
+    block = f"[recall 1a2b3c4d]{OPEN_PHRASE}\nThe retry ceiling is nine, decision weasel-1313.\n[/recall 1a2b3c4d]"
+    quoting = project.session("quoting")
+    for n in range(10):
+        quoting.user(f"Round {n}?")
+        quoting.attachment("hook_additional_context", content=[block], hookEvent="UserPromptSubmit")
+        quoting.user(f"<system-reminder>\n{block}\n</system-reminder>", isMeta=True)
+        quoting.user(f"Shown:\n{block}\nMine: mink-1414 {n}.")
+        quoting.tool(f"t{n}", "Bash", {"command": "recall query"}, json.dumps({"block": block}))
+        quoting.write(project.config)
+        project.sync()
+
+    log = Log(project.workspace)
+    events = [event for event in log.read() if event.type in ("conversation_turn", "tool_result")]
+    indexed = [strip_blocks(log.text(event)) for event in events]
+
+    assert sum("weasel-1313" in words for words in indexed) == 1
+    assert sum("mink-1414" in words for words in indexed) == 10
+    assert "[recall 1a2b3c4d]" in log.text(events[3])
 
 
 def test_a_capture_that_cannot_get_its_turn_says_so(project):
