@@ -233,25 +233,19 @@ def commitment(salt: str, body: bytes) -> str:
     return hashlib.sha256(salt.encode("utf-8", "replace") + body).hexdigest()
 
 
-def to_line(draft: Draft, *, seq: int, prev: str, commit: str, body: bytes) -> tuple[bytes, str]:
+def envelope_parts(draft: Draft, commit: str) -> tuple[bytes, bytes, bytes]:
+    """Return a line's canonical bytes before its body, behind it, and behind `seq`: all but the chain's own."""
+    before = canonical({"actor": draft.actor, "agent": draft.agent})[:-1]
+    behind = canonical({"commit": commit, "id": draft.id, "native": draft.native, "origin": draft.origin})[1:-1]
+    end = {"session": draft.session, "ts": draft.ts, "ts_source": draft.ts_source, "type": draft.type, "v": VERSION}
+    return before, b"," + behind, b"," + canonical(end)[1:]
+
+
+def to_line(parts: tuple[bytes, bytes, bytes], body: bytes, *, seq: int, prev: str) -> tuple[bytes, str]:
     """Return the line (newline included) and the envelope's hash; body is canonical and holds the salt."""
-    head = b'{"actor":' + canonical(draft.actor) + b',"agent":' + canonical(draft.agent)
-    tail = canonical(
-        {
-            "commit": commit,
-            "id": draft.id,
-            "native": draft.native,
-            "origin": draft.origin,
-            "prev": prev,
-            "seq": seq,
-            "session": draft.session,
-            "ts": draft.ts,
-            "ts_source": draft.ts_source,
-            "type": draft.type,
-            "v": VERSION,
-        }
-    )[1:]
-    return head + b',"body":' + body + b"," + tail + b"\n", sha256_hex(head + b"," + tail)
+    before, behind, end = parts
+    tail = b'%b,"prev":"%b","seq":%d%b' % (behind, prev.encode("ascii"), seq, end)
+    return b'%b,"body":%b%b\n' % (before, body, tail), sha256_hex(before + tail)
 
 
 def envelope_hash(line: bytes) -> str:

@@ -41,6 +41,12 @@ def place_source(kind: str, native: dict[str, Any]) -> str:
     return "" if kind == "sighting" else str(native.get("source", ""))
 
 
+def keys_of(event_id: str, session: str, source: str) -> tuple[bytes, bytes | None]:
+    """Return the key of an event and the one of the place it stands in, None when it has no source."""
+    place = event_key(sighting_id(event_id, session, source)) if source else None
+    return event_key(event_id), place
+
+
 class IdMap:
     """The ids of a record up to `position`. Not for several threads at once."""
 
@@ -105,10 +111,13 @@ class IdMap:
 
     def add(self, event_id: str, session: str, source: str, segment: int, offset: int, length: int) -> None:
         """Note an event of the record; `position` is moved by the caller, once for a batch."""
-        self._put(event_key(event_id), segment, offset, length)
-        if source:
-            place = event_key(sighting_id(event_id, session, source))
-            self._put(place, segment | PLACE, offset, length)
+        self.add_keys(keys_of(event_id, session, source), segment, offset, length)
+
+    def add_keys(self, keys: tuple[bytes, bytes | None], segment: int, offset: int, length: int) -> None:
+        """Note an event whose keys are known already."""
+        self._put(keys[0], segment, offset, length)
+        if keys[1] is not None:
+            self._put(keys[1], segment | PLACE, offset, length)
 
     def _put(self, key: bytes, segment: int, offset: int, length: int) -> None:
         if self._index is not None:
@@ -146,7 +155,11 @@ class IdMap:
         return len(self._data) // ENTRY.size
 
     def __contains__(self, event_id: str) -> bool:
-        return self._offset_of(event_key(event_id)) is not None
+        return self.has_key(event_key(event_id))
+
+    def has_key(self, key: bytes) -> bool:
+        """Say whether an event or a place has this key."""
+        return self._offset_of(key) is not None
 
     def prepare(self) -> None:
         """Prepare for many look-ups: one pass now, then each is a dictionary access."""

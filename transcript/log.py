@@ -17,13 +17,14 @@ from transcript.event import (
     Event,
     Position,
     commitment,
+    envelope_parts,
     from_line,
     genesis,
     stamp,
     to_line,
     validate_draft,
 )
-from transcript.idmap import IdMap, place_source
+from transcript.idmap import IdMap, keys_of, place_source
 from transcript.lock import FileLock, holder
 from transcript.recovery import recover
 from transcript.segments import (
@@ -40,8 +41,8 @@ from transcript.segments import (
 from transcript.spool import collect, put_aside, spool
 from transcript.workspace import Workspace
 
-BATCH_EVENTS = 512
-BATCH_BYTES = 2 << 20
+BATCH_EVENTS = 256
+BATCH_BYTES = 1 << 20
 LOCK_TIMEOUT = 30.0
 
 
@@ -54,6 +55,42 @@ class _Ready:
     salt: str
     packed: bytes
     commit: str
+    parts: tuple[bytes, bytes, bytes]
+    keys: tuple[bytes, bytes | None]
+
+
+@dataclass(frozen=True, slots=True)
+class _Written:
+    """A draft with its line and its place in the chain; end is the byte behind the line."""
+
+    ready: _Ready
+    line: bytes
+    seq: int
+    prev: str
+    digest: str
+    end: int
+
+    def event(self, segment: int) -> Event:
+        """Return the event that the line reads back as."""
+        draft = self.ready.draft
+        return Event(
+            type=draft.type,
+            id=draft.id,
+            ts=draft.ts,
+            ts_source=draft.ts_source,
+            session=draft.session,
+            agent=draft.agent,
+            actor=draft.actor,
+            origin=draft.origin,
+            native=draft.native,
+            body=self.ready.body,
+            v=VERSION,
+            seq=self.seq,
+            commit=self.ready.commit,
+            prev=self.prev,
+            salt=self.ready.salt,
+            position=Position(segment, self.end, self.seq, self.digest),
+        )
 
 
 class Log:
@@ -241,7 +278,9 @@ class Log:
         except OSError as error:
             raise _unwritable(error) from error
         packed = canonical({**body, "salt": salt})
-        return _Ready(draft, body, salt, packed, commitment(salt, packed))
+        commit = commitment(salt, packed)
+        keys = keys_of(draft.id, draft.session, place_source(draft.type, draft.native))
+        return _Ready(draft, body, salt, packed, commit, envelope_parts(draft, commit), keys)
 
     def _write(self, ready: list[_Ready], now: datetime, lock_timeout: float, dedupe: bool) -> list[Event]:
         """Write one batch under the lock, with what recovery and the spool have to say before it."""
@@ -256,15 +295,12 @@ class Log:
             if head.length >= self._segment_bytes:
                 head = seal(self.directory, head)
             todo = [self._prepare(note, now) for note in notes] + left + ready
-            events, written = self._chain(todo, head, ids if dedupe else None)
-            if events:
-                new = Head(head.segment, events[-1].seq, events[-1].position.hash, events[-1].position.offset)
-                append_bytes(self.directory, head, new, b"".join(written))
-                for event, line in zip(events, written, strict=True):
-                    start = event.position.offset - len(line)
-                    ids.add(
-                        event.id, event.session, place_source(event.type, event.native), head.segment, start, len(line)
-                    )
+            written = self._chain(todo, head, ids if dedupe else None)
+            if written:
+                new = Head(head.segment, written[-1].seq, written[-1].digest, written[-1].end)
+                append_bytes(self.directory, head, new, b"".join(item.line for item in written))
+                for item in written:
+                    ids.add_keys(item.ready.keys, head.segment, item.end - len(item.line), len(item.line))
                 ids.position = new.position
                 ids.save()
         except OSError as error:
@@ -276,44 +312,29 @@ class Log:
         finally:
             lock.release()
         put_aside(self.workspace, [path for path, _ in spooled], broken)
-        return events
+        return [item.event(head.segment) for item in written]
 
     def _caught_up(self, head: Head) -> IdMap:
         ids = self._known()
         ids.catch_up(self.directory, head)
         return ids
 
-    def _chain(self, todo: list[_Ready], head: Head, known: IdMap | None) -> tuple[list[Event], list[bytes]]:
-        """Return the events of a batch and their lines, chained behind head, duplicates left out."""
+    def _chain(self, todo: list[_Ready], head: Head, known: IdMap | None) -> list[_Written]:
+        """Return the lines of a batch, chained behind head, duplicates left out."""
         seq, prev, end = head.seq, head.hash, head.length
-        events: list[Event] = []
-        written: list[bytes] = []
-        batch: set[str] = set()
-        for item in todo:
-            draft = item.draft
-            if known is not None and (draft.id in known or draft.id in batch):
+        written: list[_Written] = []
+        batch: set[bytes] = set()
+        for ready in todo:
+            key = ready.keys[0]
+            if known is not None and (key in batch or known.has_key(key)):
                 continue
-            batch.add(draft.id)
+            batch.update(known_key for known_key in ready.keys if known_key is not None)
             seq += 1
-            line, digest = to_line(draft, seq=seq, prev=prev, commit=item.commit, body=item.packed)
+            line, digest = to_line(ready.parts, ready.packed, seq=seq, prev=prev)
             end += len(line)
-            fields = {name: getattr(draft, name) for name in Draft.__slots__ if name != "body"}
-            at = Position(head.segment, end, seq, digest)
-            events.append(
-                Event(
-                    **fields,
-                    body=item.body,
-                    v=VERSION,
-                    seq=seq,
-                    commit=item.commit,
-                    prev=prev,
-                    salt=item.salt,
-                    position=at,
-                )
-            )
-            written.append(line)
+            written.append(_Written(ready, line, seq, prev, digest, end))
             prev = digest
-        return events, written
+        return written
 
 
 def _follows(line: bytes, at: Position) -> bool:

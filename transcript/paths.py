@@ -25,7 +25,10 @@ def data_home(env: Mapping[str, str]) -> Path:
 
 
 def secure_dir(path: Path) -> Path:
-    """Return path as a folder only its owner can enter; it and its missing parents are made so."""
+    """Return path as a folder only its owner can enter; it and its missing parents are made so.
+
+    Only for folders of ours: one that is open to others is closed.
+    """
     path = Path(path)
     if not path.is_dir():
         if not path.parent.is_dir():

@@ -42,8 +42,17 @@ def read_table(data: Path) -> dict[str, Entry]:
 
 
 def change_table(data: Path, change: Callable[[dict[str, Entry]], None]) -> None:
-    """Apply a change to the table as it stands under the lock; nothing is written when nothing differs."""
-    secure_dir(data)
+    """Apply a change to the table as it stands under the lock.
+
+    A change that changes nothing takes no lock and writes nothing: it works on a read-only copy.
+    """
+    table = read_table(data)
+    before = _pack(table)
+    change(table)
+    if _pack(table) == before and (data / TABLE).exists():
+        return
+    if not data.is_dir():
+        secure_dir(data)
     with FileLock(data / "roots.lock"):
         table = read_table(data)
         before = _pack(table)
@@ -69,7 +78,8 @@ def excluded_roots(data: Path) -> list[str]:
 def exclude(path: Path, data: Path, *, remove: bool = False) -> bool:
     """Exclude a folder and all below it (or take it in again); say whether anything changed."""
     real = os.path.realpath(path)
-    secure_dir(data)
+    if not data.is_dir():
+        secure_dir(data)
     with FileLock(data / "roots.lock"):
         paths = excluded_roots(data)
         if (real in paths) != remove:

@@ -19,6 +19,7 @@ from transcript.event import (
     TYPES,
     commitment,
     envelope_hash,
+    envelope_parts,
     from_line,
     genesis,
     line_fault,
@@ -33,8 +34,7 @@ VALIDATOR = jsonschema.Draft202012Validator(SCHEMA)
 
 def make_line(draft, seq=1):
     body = canonical({**draft.body, "salt": "5a17"})
-    line, digest = to_line(draft, seq=seq, prev=genesis("w"), commit=commitment("5a17", body), body=body)
-    return line, digest
+    return to_line(envelope_parts(draft, commitment("5a17", body)), body, seq=seq, prev=genesis("w"))
 
 
 def test_schema_and_code_know_the_same_names():

@@ -20,6 +20,7 @@ from transcript.idmap import sighting_id
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.verify import verify
+from transcript.workspace import user_workspace
 
 
 def texts(events):
@@ -112,12 +113,15 @@ def test_place_an_event_stands_in_is_no_new_sighting(tmp_path):
         name = sighting_id(draft.id, session, source)
         return make_draft(0, "sighting", id=name, session=session, native={"source": source}, body=body)
 
+    other = make_draft(1, native=native)
+    own = sighting_id(other.id, "session-1", "a" * 16)
+    both = log.append([other, make_draft(0, "sighting", id=own, body={"of": other.id})], now=NOW)
     same = log.append([sighting("session-1", "a" * 16)], now=NOW)
     others = [sighting("session-2", "a" * 16), sighting("session-1", "b" * 16)]
     new = log.append(others, now=NOW)
     again = Log(log.workspace).append(others, now=NOW)
 
-    assert (len(same), len(new), len(again)) == (0, 2, 0)
+    assert (len(both), len(same), len(new), len(again)) == (1, 0, 2, 0)
 
 
 def test_events_are_found_by_id_and_by_pointer(tmp_path):
@@ -234,7 +238,7 @@ def test_written_bytes_are_never_changed(tmp_path, seed):
     rng = random.Random(seed)
     log = make_log(tmp_path)
     whole = b""
-    for step in range(30):
+    for step in range(50):
         action = rng.choice(["append", "again", "spool", "drain", "torn", "read", "reopen"])
         if action == "append":
             log.append(
@@ -386,6 +390,16 @@ def test_events_are_on_the_disk_before_the_head_witnesses_them(tmp_path, monkeyp
     assert steps == ["write events", "sync events", "write head", "sync head"]
 
 
+def test_record_of_the_user_workspace_begins_with_its_first_event(tmp_path):
+    log = Log(user_workspace(tmp_path / "data"))
+    assert list(log.read()) == []
+
+    log.append(make_turns(2), now=NOW)
+
+    assert len(list(Log(log.workspace).read())) == 2
+    assert verify(log.workspace).ok
+
+
 def test_files_of_the_record_are_private(tmp_path):
     log = make_log(tmp_path, [make_draft(0, text="z" * 50_000)])
 
@@ -401,7 +415,7 @@ def test_lock_is_held_briefly_in_a_long_append(tmp_path, monkeypatch):
 
     log.append(make_turns(2000), now=NOW)
 
-    assert holds.count("log.lock") == 4
+    assert holds.count("log.lock") == 8
 
 
 APPEND = """

@@ -165,6 +165,27 @@ def test_locate_writes_nothing(repo, plain, data):
     assert tree(data, repo, plain) == before
 
 
+def test_known_project_opens_from_a_read_only_copy_of_the_data(plain, data):
+    workspace = init(plain, data)
+    before = {path: path.stat().st_mtime_ns for path in data.rglob("*")}
+    (data / "roots.lock").unlink()
+    del before[data / "roots.lock"]
+
+    assert open_workspace(plain, data) == workspace
+    assert {path: path.stat().st_mtime_ns for path in data.rglob("*")} == before
+
+
+def test_folder_that_was_there_before_keeps_its_mode(plain, tmp_path):
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o755)
+
+    workspace = init(plain, shared)
+
+    assert stat.S_IMODE(shared.stat().st_mode) == 0o755
+    assert stat.S_IMODE(workspace.home.parent.stat().st_mode) == 0o700
+
+
 def test_subfolders_belong_to_their_project(repo, plain, data):
     (repo / "src" / "deep").mkdir(parents=True)
     (plain / "src").mkdir()
