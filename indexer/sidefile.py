@@ -86,8 +86,8 @@ class SideFile:
         spare = len(allowed.excluded) * KINDS if allowed is not None else 0
         if rows <= self._exact_rows:
             at = _kept(self._ids, allowed)
-            similarity = self._vectors @ query if at is None else self._vectors[at] @ query
-            return self._best(similarity, at, k, spare)
+            similarity = self._vectors @ query  # picking rows first would copy nearly all of them
+            return self._best(similarity if at is None else similarity[at], at, k, spare)
         at = self._by_bits(query, max(self._candidates, 4 * k) + spare, allowed)
         coarse = (self._small[at] @ query) * self._scale[at]
         at = at[_top(coarse, 2 * k + spare)]

@@ -11,9 +11,10 @@ from pathlib import Path
 import numpy as np
 
 from indexer.rows import RowFilter
+from indexer.sidefile import SideFile
 from indexer.store import Store
 from indexer.tokens import TokenCounter
-from indexer.vectors import Hit, NumpyVec, fault, unit
+from indexer.vectors import Hit, fault, unit
 from recall import config, hook_counters, hook_turn, spawn
 from recall.harness import Payload, Refused, recognise
 from recall.hook_turn import HookTurn, Means
@@ -26,6 +27,7 @@ from transcript.workspace import Workspace, owner_root
 
 KEPT_FOR_WORDS_S = 0.15  # of a turn's time, when the model is slow
 LEDGER_LOCK_S = 1.0
+SIDE_FOLDER = "vectors"
 FRESH_S = 2.0  # how long read settings are taken as they are
 
 
@@ -86,6 +88,8 @@ class Resident:
             hook_counters.add(self._data, turn.payload.harness, "service_too_late")
             return
         hook_turn.beat(self._data, turn.payload, "warm")
+        if turn.workspace is not None:
+            self._warm(turn.workspace)
         missing = turn.record(lock_timeout=LEDGER_LOCK_S)
         if missing and missing not in ("excluded", "refused"):
             hook_counters.add(self._data, turn.payload.harness, f"ledger:{missing}")
@@ -103,11 +107,12 @@ class Resident:
         hook_counters.compact(self._data)
 
     def _warm(self, workspace: Workspace) -> None:
-        """Open a workspace's index when its session starts, so that the first prompt finds it open."""
+        """Bring a workspace's index into memory, after an answer or when a session starts."""
         room = self._room(workspace)
         with room.lock:
             try:
-                room.warm()
+                if not room.is_warm:
+                    room.warm()
             except (StoreError, LockBusy):
                 room.close()
 
@@ -126,8 +131,8 @@ class _Room:
         self._file: tuple[int, int] = (0, 0)
         self._settings = Settings()
         self._read_at = 0.0
-        self._vectors: NumpyVec | None = None
-        self._vectors_of: tuple[Store, int, int] | None = None
+        self.is_warm = False
+        self._side = SideFile(workspace.run_dir / SIDE_FOLDER)
 
     def open_store(self) -> Store:
         """Return the open index, opened anew when the file was replaced."""
@@ -147,7 +152,8 @@ class _Room:
         """Let go of the index."""
         if self._store is not None:
             self._store.close()
-        self._store = self._vectors = self._vectors_of = None
+        self._store = None
+        self.is_warm = False
 
     def settings(self, data: Path, env: Mapping[str, str]) -> Settings:
         """Return the workspace's settings; the files are looked at again after two seconds."""
@@ -160,19 +166,18 @@ class _Room:
         return self._settings
 
     def nearest(self, store: Store, vector: Vector, k: int, allowed: RowFilter | None) -> list[Hit]:
-        """Return the chunks nearest to vector, from the vectors that are kept in memory."""
-        meta = store.meta()
-        if self._vectors is None or self._vectors_of != (store, meta.generation, meta.dimension):
-            self._vectors = NumpyVec(store.run, meta.generation, meta.dimension)
-            self._vectors_of = (store, meta.generation, meta.dimension)
-        return self._vectors.nearest(vector, k, allowed)
+        """Return the chunks nearest to the unit vector: from the mapped file, from the store until that is warm."""
+        if self.is_warm and self._side.refresh(store):
+            return self._side.nearest(vector, k, allowed)
+        return store.nearest(vector, k, allowed)
 
     def warm(self) -> None:
-        """Open index and vectors before the first prompt asks for them."""
+        """Open index and vectors, outside of any turn: writing the mapped file anew takes longer than a turn may."""
         store = self.open_store()
         meta = store.meta()
-        if meta.n_vectors:
-            self.nearest(store, np.zeros(meta.dimension, np.float32), 1, None)
+        if meta.n_vectors and self._side.refresh(store):
+            self._side.nearest(np.zeros(meta.dimension, np.float32), 1)
+        self.is_warm = True
 
 
 class _VectorSearch:

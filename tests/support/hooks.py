@@ -176,7 +176,6 @@ def _remember(data: Path, root: Path, exchanges: tuple[tuple[str, str], ...], se
     from indexer.settings import IndexSettings
     from indexer.store import Store
     from support.embedder import StubEmbedder
-
     from transcript.canonical import b32id
     from transcript.event import Draft, stamp
     from transcript.log import Log
