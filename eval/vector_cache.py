@@ -1,7 +1,7 @@
 """Vectors kept between runs, keyed by model, revision and text, so that only new texts reach the model.
 
-Two files a model: `<name>.keys` (16-byte keys) and `<name>.f32` (rows), both append-only; what a killed
-run left behind the shorter of the two is cut off at the next opening.
+Two files a model: `<name>.keys` (16-byte keys) and `<name>.f32` (rows), both append-only, written under a lock so that
+several runs may share them; what a killed run left behind the shorter of the two is cut off by the next writer.
 """
 
 import hashlib
@@ -11,6 +11,8 @@ from typing import BinaryIO, Protocol
 
 import numpy as np
 import numpy.typing as npt
+
+from transcript.lock import FileLock
 
 KEY_BYTES = 16
 Matrix = npt.NDArray[np.float32]
@@ -54,7 +56,9 @@ class CachedEmbedder:
         folder.mkdir(parents=True, exist_ok=True)
         self._keys_path, self._rows_path = folder / f"{name}.keys", folder / f"{name}.f32"
         self._row_bytes = 4 * self.dimension
-        self._rows = self._open()
+        self._lock = FileLock(folder / f"{name}.lock")
+        with self._lock:
+            self._rows = self._open()
 
     def count(self, text: str) -> int:
         """Return the model's own token count."""
@@ -70,13 +74,18 @@ class CachedEmbedder:
             return np.stack([self._read(file, self._rows[key]) for key in keys]) if keys else self._empty()
 
     def _append(self, keys: list[bytes], rows: Matrix) -> None:
+        """Write new rows, then their keys; another run may have written some of them meanwhile."""
         self.encoded += len(keys)
-        with self._rows_path.open("ab") as file:
-            file.write(np.ascontiguousarray(rows, dtype="<f4").tobytes())
-        with self._keys_path.open("ab") as file:
-            file.write(b"".join(keys))
-        for key in keys:
-            self._rows[key] = len(self._rows)
+        with self._lock:
+            known = self._open()
+            fresh = [i for i, key in enumerate(keys) if key not in known]
+            with self._rows_path.open("ab") as file:
+                file.write(np.ascontiguousarray(rows[fresh], dtype="<f4").tobytes())
+            with self._keys_path.open("ab") as file:
+                file.write(b"".join(keys[i] for i in fresh))
+            for i in fresh:
+                known[keys[i]] = len(known)
+            self._rows = known
 
     def _read(self, file: BinaryIO, row: int) -> Matrix:
         file.seek(row * self._row_bytes)

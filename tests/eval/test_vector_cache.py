@@ -66,3 +66,16 @@ def test_a_half_written_row_is_cut_off(tmp_path):
 
 def test_no_texts_give_no_rows(tmp_path):
     assert CachedEmbedder(Counting(), tmp_path).encode([]).shape == (0, 4)
+
+
+def test_two_runs_share_one_cache(tmp_path):
+    """Each has read the files before the other wrote: no row may end up under another text's key."""
+    first, second = CachedEmbedder(Counting(), tmp_path), CachedEmbedder(Counting(), tmp_path)
+
+    first.encode(["a", "bb"])
+    second.encode(["ccc", "a"])
+    first.encode(["dddd"])
+
+    fresh = CachedEmbedder(Counting(), tmp_path)
+    assert fresh.encode(["a", "bb", "ccc", "dddd"])[:, 0].tolist() == [1, 2, 3, 4]
+    assert fresh.encoded == 0
