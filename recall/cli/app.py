@@ -233,7 +233,7 @@ def moment(text: str) -> datetime:
         found = datetime.fromisoformat(text)
     except ValueError:
         raise ConfigError(f"'{text}' is no time; write it like 2026-03-29T08:00 or 2026-03-29") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
+    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 pass_app = click.make_pass_decorator(App)

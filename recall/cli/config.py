@@ -11,10 +11,10 @@ from recall.cli.output import emit, say
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a setting.")
 @pass_app
 def command(app: App, key: str | None, as_json: bool) -> None:
-    """Print every setting, or the one called KEY, with its value and origin.
+    """Print settings with their values and origins.
 
-    A flag wins over a variable (RECALL_GATE_THRESHOLD), that over the project's .recall/config.toml, that over the
-    user's config.toml in the data folder, that over the default.
+    All of them, or the one called KEY. A flag wins over a variable (RECALL_GATE_THRESHOLD), that over the project's
+    .recall/config.toml, that over the user's config.toml in the data folder, that over the default.
 
     \b
         recall config gate.threshold

@@ -34,9 +34,10 @@ def command(
     as_json: bool,
     demo: bool,
 ) -> None:
-    """Print the newest turns of this project's record, oldest first, and a cursor to the page before.
+    """Print the newest turns of this project's record.
 
-    Never the whole record unless you ask with --all: a page has at most 20 turns and 8,000 tokens.
+    Oldest first, with a cursor to the page before. Never the whole record unless you ask with --all: a page has
+    at most 20 turns and 8,000 tokens.
 
     \b
         recall context --last 20

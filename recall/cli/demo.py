@@ -29,10 +29,11 @@ PROMPT = "Tide times are one hour off again since the clock change. What caused 
 @click.option("--dry-run", is_flag=True, help="Say which folder would be written or removed.")
 @pass_app
 def command(app: App, remove: bool, dry_run: bool) -> None:
-    """Run everything once on a small made-up project and print the block that a hook would inject.
+    """Run everything once on a small made-up project.
 
-    Five sessions, in English and French, that ship with the package. Needs no network. Everything is kept in the demo
-    folder of the data folder, which is written anew each time; your own projects are not touched.
+    Ends with the block that a hook would inject. Five sessions, in English and French, that ship with the
+    package. Needs no network. Everything is kept in the demo folder of the data folder, written anew each time;
+    your own projects are not touched.
 
     \b
         recall demo

@@ -15,10 +15,10 @@ from recall.cli.output import emit, note, say
 @click.option("--json", "as_json", is_flag=True, help="Print the excluded folders as one JSON object.")
 @pass_app
 def command(app: App, path: Path | None, remove: bool, dry_run: bool, as_json: bool) -> None:
-    """Keep sessions of PATH and everything below it out of recall.
+    """Keep sessions of PATH and below out of recall.
 
-    Nothing from there is captured, and nothing is injected there. What was captured before stays in the record. Without
-    PATH the excluded folders are listed.
+    Nothing from there is captured, and nothing is injected there. What was captured before stays in the record.
+    Without PATH the excluded folders are listed.
 
     \b
         recall exclude ~/private

@@ -12,10 +12,10 @@ from recall.cli.output import emit, note, say
 @demo_option
 @pass_app
 def command(app: App, turn: str | None, as_json: bool, demo: bool) -> None:
-    """Run TURN again and print every candidate with its terms, its sum, and why it was shown or left out.
+    """Run a turn again and print every candidate with its terms.
 
-    TURN is the id, or the block's hash, that 'recall last -n 20' prints; without it the last turn is explained.
-    Nothing is written.
+    Each with its sum, and why it was shown or left out. TURN is the id, or the block's hash, that 'recall last -n
+    20' prints; without it the last turn is explained. Nothing is written.
 
     \b
         recall explain

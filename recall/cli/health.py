@@ -16,8 +16,9 @@ from recall.cli.output import say
 @click.pass_context
 @pass_app
 def command(app: App, ctx: click.Context, every: bool, last: int, as_json: bool, demo: bool) -> None:
-    """Print what is wrong, then the figures that matter most: duplicates, failed embeddings, lag, backend, hooks.
+    """Print whether recall works here.
 
+    First what is wrong, then the figures that matter most: duplicates, failed embeddings, lag, backend, hooks.
     Reads only. Exit code for cron: 0 ok, 1 look at it, 2 broken, 64 wrong usage. An empty store is never ok.
 
     \b

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App, choose, demo_option, moment, pass_app
+from recall.cli.index_build import backfill, compact, rebuild
 from recall.cli.output import Progress, duration, emit, note, say, size
 from transcript.errors import LockBusy
 
@@ -40,7 +41,7 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Make what is in the record searchable: words at once, vectors behind.
+    """Make the record searchable: words at once, vectors behind.
 
     Vectors are made for persons' messages and final answers first, newest session first, each batch kept as soon as it
     is made. Ctrl-C loses nothing; the next run goes on. A second run over the same record stores nothing.
@@ -232,3 +233,8 @@ def unread(app: App, workspace: Workspace, watermark: str) -> int:
     from indexer.writer import position
 
     return sum(event.type in FOLDED_TYPES for event in app.log(workspace).read(position(watermark)))
+
+
+command.add_command(rebuild)
+command.add_command(compact)
+command.add_command(backfill)

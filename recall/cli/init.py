@@ -11,9 +11,10 @@ from recall.cli.output import emit, note, say
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
 def command(app: App, dry_run: bool, as_json: bool) -> None:
-    """Give this project its workspace and say where its record lies.
+    """Give this project its workspace.
 
-    The record lies in your data folder, not in the project: 'git clean' cannot take it. A second run changes nothing.
+    Says where the record lies: in your data folder, not in the project, so 'git clean' cannot take it. A second
+    run changes nothing.
 
     \b
         recall init

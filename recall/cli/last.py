@@ -24,9 +24,10 @@ TERMS = "SETAQK"
 @demo_option
 @pass_app
 def command(app: App, count: int | None, every: bool, session: str | None, as_json: bool, demo: bool) -> None:
-    """Print what was put in front of the model in the last turn, and what was left out and why.
+    """Print what the last turn was given, and what it was not.
 
-    What the model was given is never hidden from you: the block stands in the record as it was injected.
+    Each item with its pointer and terms, and why others were left out. What the model was given is never hidden
+    from you: the block stands in the record as it was injected.
 
     \b
         recall last

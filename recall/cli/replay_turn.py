@@ -20,9 +20,10 @@ if TYPE_CHECKING:
 @click.pass_context
 @pass_app
 def command(app: App, ctx: click.Context, turn: str | None, as_json: bool, demo: bool) -> None:
-    """Run TURN again, with its own clock and settings, and say whether the same block comes out.
+    """Run a turn again and compare its block.
 
-    Exits 1 when it does not, and names what has changed since. Nothing is written.
+    With its own clock and settings. Exits 1 when another block comes out, and names what has changed since. Nothing is
+    written.
 
     \b
         recall replay-turn

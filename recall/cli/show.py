@@ -24,9 +24,10 @@ SNIPPET = 400
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
 def command(app: App, pointer: str, neighbours: int, whole: bool, as_json: bool) -> None:
-    """Print the exact words that POINTER names, with what was said around them.
+    """Print the exact words that POINTER names.
 
-    Reads the record itself, not the index. Looks in this project, in the user workspace, and in the demo's project.
+    With what was said around them. Reads the record itself, not the index. Looks in this project, in the user
+    workspace, and in the demo's project.
 
     \b
         recall show abcdefghij#0-120

@@ -12,23 +12,22 @@ from recall.cli.output import note, say
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @pass_app
 def command(app: App, purge: bool, dry_run: bool, yes: bool) -> None:
-    """Take recall's hooks out of every settings file they were put in, and end the service.
+    """Take recall's hooks and service away.
 
-    Everything else in those files stays byte for byte. The records stay unless you say --purge. Remove the program itself
-    with the tool that installed it: pipx, uv or pip.
+    Out of every settings file they were put in; everything else there stays byte for byte. The records stay
+    unless you say --purge. Remove the program itself with the tool that installed it: pipx, uv or pip.
 
     \b
         recall uninstall --dry-run
     """
-    from recall.uninstall import plan, uninstall
+    from recall.uninstall import carry_out, plan
 
-    found = plan(app.data, app.env, purge=purge)
-    for line in found:
-        say(line)
+    leaving = plan(app.data, purge=purge)
+    say("\n".join(leaving.lines()) or "nothing of recall is here")
     if dry_run:
         note("dry run: nothing was removed")
         return
-    if purge and not yes:
+    if purge and leaving.data is not None and not yes:
         click.confirm(f"Remove every record in {app.data}? This cannot be undone.", abort=True, err=True)
-    uninstall(app.data, app.env, purge=purge)
-    note("done")
+    carry_out(leaving, app.data, app.env, say=note)
+    note("done; remove the program with the tool that installed it (pipx, uv, pip)")

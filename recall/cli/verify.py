@@ -24,9 +24,10 @@ SHOWN = 20
 @click.pass_context
 @pass_app
 def command(app: App, ctx: click.Context, chain: bool, as_json: bool, demo: bool) -> None:
-    """Check this project's record: every line, the chain, its end, long texts, and that the index has not seen more.
+    """Check that this project's record is whole.
 
-    Changes nothing. Exits 1 when anything is wrong; each problem has a code, a place and a sentence.
+    Every line, the chain, the end, long texts, source bytes, and that the index has not seen more. Changes
+    nothing. Exits 1 when anything is wrong; each problem has a code, a place and a sentence.
 
     \b
         recall verify

@@ -1,9 +1,12 @@
 """The commands, each run as a user runs it, over the demo's project and over small projects of their own."""
 
+import io
 import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -15,6 +18,7 @@ from support.embedder import StubEmbedder
 from recall.cli import demo as demo_module
 from recall.cli.app import App
 from recall.cli.group import cli, run
+from recall.cli.output import Progress
 from transcript.event import TYPES
 
 POINTER = re.compile(r"\b([a-z2-7]{10})#(\d+)-(\d+)")
@@ -532,3 +536,119 @@ def test_model_add_refuses_a_file_that_is_not_the_model(tmp_path, recall):
 
     assert result.code == 1
     assert "SHA-256" in result.err
+
+
+# -- building, leaving, measuring ---------------------------------------------------------------
+
+
+def test_rebuild_gives_the_same_rows_and_takes_vectors_over(project, recall):
+    filled(recall)
+    before = recall("query", "heron key", "--json").rows()
+
+    report = recall("index", "rebuild", "--json").rows()[0]
+
+    assert (report["generation"], report["serves"], report["chunks"]) == (2, True, 6)
+    assert (report["vectors_reused"], report["vectors_made"]) == (6, 0)
+    assert recall("query", "heron key", "--json").rows() == before
+
+
+def test_rebuild_mends_a_damaged_index(project, recall):
+    filled(recall)
+    path = next(Path(os.environ["RECALL_HOME"]).glob("workspaces/*/index.sqlite"))
+    path.write_bytes(b"not a database, but long enough to be read as one" * 100)
+    broken = recall("query", "heron")
+
+    assert broken.code == 1
+    assert "run 'recall index rebuild'" in broken.err
+    assert recall("index", "rebuild").code == 0
+    assert "nightly timer" in recall("query", "who rotates the heron key").out
+
+
+def test_rebuild_dry_run_says_what_differs(project, recall, monkeypatch):
+    filled(recall)
+    monkeypatch.setenv("RECALL_INDEX_CHUNK_CHARS", "200")
+
+    result = recall("index", "rebuild", "--dry-run")
+
+    assert "chunk settings" in result.out
+    assert recall("index", "status", "--json").rows()[0]["generation"] == 1
+
+
+def test_compact_of_a_clean_index_takes_nothing_out(project, recall):
+    filled(recall)
+
+    planned = recall("index", "compact", "--dry-run", "--json").rows()[0]
+    done = recall("index", "compact", "--json").rows()[0]
+
+    assert planned == {"rows": 6, "copies": 0, "orphan_vectors": 0, "orphan_pointers": 0}
+    assert (done["rows"], done["copies"]) == (6, 0)
+
+
+def test_backfill_brings_nothing_twice(project, recall):
+    filled(recall)
+
+    first = recall("index", "backfill", "--since", "2026-01-01", "--json").rows()[0]
+
+    assert (first["scanned"], first["inserted"], first["deduped"], first["failed"]) == (6, 0, 6, 0)
+    assert "6 events" in recall("index", "backfill", "--since", "2026-01-01", "--dry-run").out
+
+
+def test_uninstall_takes_hooks_out_and_keeps_the_record_unless_purged(project, recall):
+    filled(recall)
+    recall("enable-hooks", "claude-code")
+    data = Path(os.environ["RECALL_HOME"])
+
+    assert "hooks" in recall("uninstall", "--dry-run").out
+    assert (project / ".claude" / "settings.local.json").exists()
+    assert recall("uninstall").code == 0
+    assert not (project / ".claude" / "settings.local.json").exists()
+    assert recall("query", "heron").code == 0
+    assert recall("uninstall", "--purge", "--yes").code == 0
+    assert not data.exists()
+    assert not (project / ".recall").exists()
+
+
+def test_purge_asks_first(project, recall, monkeypatch):
+    filled(recall)
+    monkeypatch.setattr("click.confirm", lambda *args, **kwargs: (_ for _ in ()).throw(KeyboardInterrupt))
+
+    assert recall("uninstall", "--purge").code == 130
+    assert recall("verify").code == 0
+
+
+def test_eval_gate_measures_this_store_and_changes_nothing(demo, recall):
+    before = recall("index", "status", "--demo", "--json").rows()[0]
+
+    result = recall("eval", "gate", "--demo", "--words-only")
+
+    assert result.code == 0
+    assert "gate.threshold_words is" in result.out
+    assert recall("index", "status", "--demo", "--json").rows()[0] == before
+
+
+def test_a_newer_index_and_a_newer_record_are_one_sentence(project, recall):
+    filled(recall)
+    home = next(Path(os.environ["RECALL_HOME"]).glob("workspaces/*/log")).parent
+    change = "UPDATE meta SET value = '999' WHERE key = 'schema'"
+    code = f"import apsw, sys; apsw.Connection(sys.argv[1]).execute({change!r})"
+    subprocess.run([sys.executable, "-c", code, str(home / "index.sqlite")], check=True)
+    newer_index = recall("query", "heron")
+    activity = home / "log" / "activity.jsonl"
+    activity.write_bytes(activity.read_bytes().replace(b'"v":1}', b'"v":2}'))
+    newer_record = recall("context")
+
+    assert (newer_index.code, newer_record.code) == (1, 1)
+    assert "upgrade recall" in newer_record.err
+    assert newer_index.err.count("\n") == newer_record.err.count("\n") == 1
+
+
+def test_progress_is_a_line_now_and_then_where_no_terminal_is_at_hand():
+    stream = io.StringIO()
+    times = iter([0.0, 1.0, 6.0, 7.0])
+
+    with Progress("words", stream=stream, clock=lambda: next(times)) as bar:
+        bar(1, 10, "events")
+        bar(5, 10, "events")
+        bar(10, 10, "events")
+
+    assert stream.getvalue() == "words 5/10 (50%)  events\n"
