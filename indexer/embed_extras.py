@@ -1,4 +1,4 @@
-"""Embedders of the optional extras: any sentence-transformers model, and OpenVINO for bulk work. Heavy imports inside."""
+"""Embedders of the optional extras: any sentence-transformers model, OpenVINO for bulk work. Heavy imports inside."""
 
 import hashlib
 from collections.abc import Sequence
@@ -22,14 +22,15 @@ class SentenceTransformerEmbedder:
                 "sentence-transformers is not installed; run pip install 'lca-recall[sentence-transformers]'"
             ) from error
         try:
-            self._model: Any = SentenceTransformer(name, local_files_only=True)
+            model: Any = SentenceTransformer(name, local_files_only=True)
         except (OSError, ValueError, RuntimeError) as error:
             raise EmbedderUnavailable(
                 f"sentence-transformers cannot load '{name}' ({error}); give a folder that holds the model"
             ) from error
+        self._model = model
         self.id = f"sentence-transformers:{name}"
         self.revision = _revision(self._model, name)
-        self.dimension = int(self._model.get_sentence_embedding_dimension())
+        self.dimension = int(self._model.get_sentence_embedding_dimension() or 0)
         self.max_tokens = int(self._model.max_seq_length or 256)
 
     def count(self, text: str) -> int:

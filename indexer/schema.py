@@ -30,8 +30,12 @@ CREATE TABLE generation (
     n_chunks INTEGER NOT NULL DEFAULT 0,
     n_vectors INTEGER NOT NULL DEFAULT 0
 );
-CREATE TABLE index_writers (name TEXT PRIMARY KEY, version TEXT NOT NULL, first_seen TEXT NOT NULL, last_seen TEXT NOT NULL)
-    WITHOUT ROWID;
+CREATE TABLE index_writers (
+    name TEXT PRIMARY KEY,
+    version TEXT NOT NULL,
+    first_seen TEXT NOT NULL,
+    last_seen TEXT NOT NULL
+) WITHOUT ROWID;
 CREATE TABLE run (id INTEGER PRIMARY KEY, started_at TEXT NOT NULL, kind TEXT NOT NULL, report TEXT NOT NULL);
 INSERT INTO meta VALUES ('schema', '1'), ('generation', '0'), ('data_version', '0');
 """

@@ -115,10 +115,12 @@ def _piece_tokens(piece: str) -> list[str]:
     joined = piece.replace("_", "").lower()
     if not joined:
         return []
-    parts = [part.lower() for part in _PART.findall(piece)] if piece.isascii() else piece.lower().split("_")
     out = [joined[:MAX_WORD]]
-    if len(parts) > 1 and not _is_hash(joined):
-        out.extend(part[:MAX_WORD] for part in parts if part)
+    for named in piece.split("_") if not _is_hash(joined) else ():
+        humps = _PART.findall(named) if named.isascii() else [named]
+        if len(humps) > 1:  # of `SQLite` only `lite` says something alone
+            humps = [hump for hump in humps if len(hump) > 2]
+        out.extend(hump.lower()[:MAX_WORD] for hump in humps if hump)
     return out
 
 
