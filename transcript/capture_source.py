@@ -169,8 +169,7 @@ class SourceTaker:
             draft = item.draft
             place = sighting_id(draft.id, draft.session, source.source)
             if draft.type == "mark":
-                if draft.id not in ids:
-                    fresh[draft.id] = draft
+                fresh[draft.id] = draft
             elif place in ids or draft.id in fresh:
                 continue
             elif draft.id in ids:

@@ -514,6 +514,7 @@ def test_a_lost_or_old_state_costs_time_and_nothing_else(project, lost):
     project.sync()
     run = project.workspace.run_dir
     old = (run / "capture.json").read_bytes()
+    session.user("newest way", parentUuid=top["uuid"])
     session.assistant("two")
     session.write(project.config)
     project.sync()
