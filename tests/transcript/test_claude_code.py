@@ -477,6 +477,19 @@ def test_sub_agents_of_every_layout_carry_their_worker_and_the_parents_session(s
     assert not [draft for draft in main if draft.body.get("mark") == "abandoned"]
 
 
+def test_a_sub_agent_is_named_by_the_file_beside_it(tmp_path):
+    worker = ClaudeSession(agent="a1")
+    worker.user("look around")
+    path = worker.write(tmp_path)
+    path.with_suffix(".meta.json").write_text('{"agentType":"Explore","description":"look","spawnDepth":1}')
+    [named, *_] = adapt(path)
+    path.with_suffix(".meta.json").write_text("[]")
+    [nameless, *_] = adapt(path)
+
+    assert (named.body["worker_type"], named.body["worker_task"]) == ("Explore", "look")
+    assert "worker_type" not in nameless.body
+
+
 def test_our_own_injections_become_system_events_and_quoted_ones_stay(session, tmp_path):
     """recall-feedback-loop (claude-mem#98, #105, mem0#4573, deja-vu#656)."""
     session.user("What is the retry ceiling?")

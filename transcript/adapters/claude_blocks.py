@@ -104,3 +104,15 @@ def read_spilled(text: str, companion: str) -> str | None:
         return path.read_bytes().decode("utf-8", "replace")
     except (OSError, ValueError):
         return None
+
+
+def worker_facts(path: Path) -> dict[str, str]:
+    """Return what the file beside a sub-agent's says about it: its type and its task, as far as given."""
+    try:
+        meta = json.loads(path.with_suffix(".meta.json").read_bytes())
+    except (OSError, ValueError):
+        return {}
+    given = (
+        {"worker_type": meta.get("agentType"), "worker_task": meta.get("description")} if isinstance(meta, dict) else {}
+    )
+    return {name: value for name, value in given.items() if isinstance(value, str) and value}

@@ -3,7 +3,14 @@
 from typing import Any
 
 from transcript.adapters.base import Counts, Options, SourceFile
-from transcript.adapters.claude_blocks import is_spilled, media_entries, medium_of, output_of, read_spilled
+from transcript.adapters.claude_blocks import (
+    is_spilled,
+    media_entries,
+    medium_of,
+    output_of,
+    read_spilled,
+    worker_facts,
+)
 from transcript.adapters.claude_envelopes import SUMMARY_HEAD, Envelope, envelope
 from transcript.adapters.claude_memory import Memory
 from transcript.adapters.claude_output import Output
@@ -20,6 +27,7 @@ class Messages:
 
     def __init__(self, source: SourceFile, memory: Memory, options: Options, counts: Counts, out: Output) -> None:
         self._source, self._memory, self._options, self._counts, self._out = source, memory, options, counts, out
+        self._facts: dict[str, str] | None = None
 
     def read(self, record: Record, fields: dict[str, Any]) -> None:
         """Emit the events of a record's message; `fields` says who wrote it and what it holds."""
@@ -82,11 +90,20 @@ class Messages:
             text = text[found.end :]
         if not record.worker:
             self._counts.notes["prompt"] += 1
-        body = {"kind": "worker_prompt" if record.worker else "prompt", "text": text}
+        body = {"kind": "prompt", "text": text}
+        if record.worker:
+            body = {"kind": "worker_prompt", "text": text, **self._worker_facts()}
         if media:
             body["media"] = media_entries(media)
         self._out.emit(record, "conversation_turn", body, part, actor=_speaker(record), media=media)
         return True
+
+    def _worker_facts(self) -> dict[str, str]:
+        if not self._source.worker:
+            return {}
+        if self._facts is None:
+            self._facts = worker_facts(self._source.path)
+        return self._facts
 
     def _summary(self, record: Record, part: int, text: str) -> None:
         """Emit what a compaction left: a view on the turns before it, which all stay where they are."""
