@@ -190,8 +190,10 @@ class _Run:
         options = Options(self.workspace.id_key(), self.settings.reasoning)
         native = NativeStore(self.workspace) if self.settings.native else None
         todo = _Todo(planned, state, self.progress)
+        log = Log(self.workspace)
+        log.recover(now=self.now)  # a torn tail or a damaged head is put right before anything is read
         taker = SourceTaker(
-            self.adapter, Log(self.workspace), state, options,
+            self.adapter, log, state, options,
             native=native, now=self.now, taking=taking, on_bytes=todo.bytes_done,
         )  # fmt: skip
         saved = time.monotonic()

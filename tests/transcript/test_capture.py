@@ -799,3 +799,18 @@ def test_a_marked_first_line_does_not_hide_a_session(tmp_path):
     project.sync()
 
     assert project.texts() == ["found"]
+
+
+def test_a_damaged_head_is_put_right_before_a_capture_reads(project):
+    session = project.session()
+    session.user("keep the queue small")
+    session.write(project.config)
+    project.sync()
+    (project.workspace.log_dir / "head").write_bytes(b"{")
+    session.user("and drain it at night")
+    session.write(project.config)
+
+    report = project.sync()
+
+    assert report.by_type["conversation_turn"] == 1
+    assert verify(project.workspace).ok
