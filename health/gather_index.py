@@ -9,6 +9,7 @@ from health.gather_record import waiting
 from indexer import audit
 from indexer.embedder import Embedder
 from indexer.exchange import INDEXED_TYPES
+from indexer.queue import pending, wanted_chunks
 from indexer.settings import IndexSettings, config_hash
 from indexer.store import Store
 from transcript.errors import EmbedderUnavailable, IndexMissing, StoreError
@@ -69,6 +70,8 @@ def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder
         chunks_by_class=audit.by_class(store),
         pointers=audit.pointers(store),
         vectors=made.vectors,
+        wanted_vectors=wanted_chunks(store, store.generation, settings),
+        pending=len(pending(store, store.generation, settings)),
         failed=made.failed,
         set_aside=made.set_aside,
         truncated=made.truncated,

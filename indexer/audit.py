@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from indexer.queue import SET_ASIDE
 from indexer.rows import IMPLAUSIBLE_TIME, SOURCE_CLASSES
 from indexer.store import Store
 from indexer.vectors import KINDS, NumpyVec
@@ -98,7 +99,7 @@ def by_class(store: Store) -> dict[str, int]:
     return {SOURCE_CLASSES[number]: n for number, n in store.run(sql)}
 
 
-def embeddings(store: Store, *, crashes: int = 2) -> Embeddings:
+def embeddings(store: Store, *, crashes: int = SET_ASIDE) -> Embeddings:
     """Count vectors, failures, rows set aside after crashes, cut texts, and vectors without a direction."""
     g = store.generation
     state = f"embed_state_{g}"

@@ -50,13 +50,17 @@ def distinct_texts(index: IndexFacts) -> Signal:
 
 def most_repeated(index: IndexFacts) -> Signal:
     """Return how often the most repeated text is stored."""
-    return count(
-        "most_repeated_text",
-        index.most_repeated,
-        "rows hold the most repeated text",
-        limits=Limits(warn=1),
-        meaning="One is right: a second sighting of a text adds a pointer, not a row.",
-        action="run 'recall index compact'",
+    limits = Limits(warn=1)
+    level = limits.level(index.most_repeated)
+    return Signal(
+        id="most_repeated_text",
+        value=index.most_repeated,
+        unit="count",
+        level=level,
+        text=f"the most repeated text is stored {index.most_repeated:,} times",
+        meaning="Once is right: a second sighting of a text adds a pointer, not a row.",
+        action="run 'recall index compact'" if level else "",
+        limits=limits,
     )
 
 

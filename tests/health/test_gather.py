@@ -1,0 +1,297 @@
+"""The facts of a real workspace with faults put in by hand: every counter shows exactly what was put in."""
+
+import json
+import os
+from datetime import UTC, datetime, timedelta
+
+import apsw
+import pytest
+from support.claude import ClaudeSession
+from support.embedder import StubEmbedder
+
+from health.gather import gather
+from health.report import assess
+from health.signal import Level
+from indexer.queue import embed
+from indexer.settings import IndexSettings
+from indexer.store import Store
+from indexer.writer import index
+from transcript.capture import sync
+from transcript.errors import EmbedderUnavailable
+from transcript.log import Log
+from transcript.workspace import open_workspace
+
+NOW = datetime(2026, 6, 16, 12, 0, tzinfo=UTC)
+SETTINGS = IndexSettings()
+
+
+class Cutting(StubEmbedder):
+    """Counts more tokens than the limit for texts that say so, as a tokenizer that changed would."""
+
+    def count(self, text):
+        return 999 if "overlong" in text else super().count(text)
+
+
+class Place:
+    """One project with its data folder and the harness's folder."""
+
+    def __init__(self, root):
+        self.project, self.data, self.home = root / "shop", root / "data", root / "home"
+        self.config = self.home / ".claude"
+        for folder in (self.project, self.home):
+            folder.mkdir(parents=True)
+        self.env = {"HOME": str(self.home), "RECALL_HOME": str(self.data)}
+        self.workspace = open_workspace(self.project, self.data, create="init")
+        self.embedder = Cutting()
+
+    def session(self, *said, seed="one"):
+        session = ClaudeSession(cwd=str(self.project), seed=seed)
+        for prompt, answer in said:
+            session.user(prompt)
+            session.assistant(answer)
+        return session
+
+    def sync(self):
+        return sync(self.workspace, self.data, self.env, now=NOW)
+
+    def index(self):
+        with Store.open(self.workspace.index_path, "w") as store:
+            index(self.workspace, store, SETTINGS, now=NOW, embedder=StubEmbedder(), record=False)
+            return embed(store, self.embedder, SETTINGS)
+
+    def facts(self, now=NOW, load=None):
+        return gather(
+            self.workspace, self.data, self.env, now=now, settings=SETTINGS, load=load or (lambda: self.embedder)
+        )
+
+    def signal(self, id, **arguments):
+        return next(s for s in assess(self.facts(**arguments)).signals if s.id == id)
+
+    def run(self, sql):
+        connection = apsw.Connection(str(self.workspace.index_path))
+        connection.execute(sql)
+        connection.close()
+
+
+@pytest.fixture
+def place(tmp_path):
+    return Place(tmp_path)
+
+
+@pytest.fixture
+def filled(place):
+    place.session(("Which port does the importer use?", "Port 8080, it stands in config.toml.")).write(place.config)
+    place.sync()
+    place.index()
+    return place
+
+
+def test_an_empty_workspace_fails(place):
+    report = assess(place.facts())
+
+    assert report.exit_code == 2
+    assert "nothing is stored" in report.to_text()
+
+
+def test_a_filled_workspace_has_only_its_hook_missing(filled):
+    report = assess(filled.facts())
+
+    assert [(s.id, s.level) for s in report.signals if s.level] == [("hook_installed.claude-code", Level.WARN)]
+
+
+def test_looking_changes_nothing(filled):
+    def state():
+        return {
+            str(path): path.read_bytes()
+            for path in filled.data.rglob("*")
+            if path.is_file() and not path.name.endswith(("-shm", "-wal"))
+        }
+
+    before = state()
+    filled.facts()
+
+    assert state() == before
+
+
+def test_a_batch_of_64_with_one_failure_and_two_cut_texts(place):
+    """LCA-D-02H: the counters equal the faults that were put in."""
+    said = [(f"question number {n} about widget {n}", f"answer {n}: the widget is {n * 7}") for n in range(29)]
+    said += [("the poisoned question", "a plain answer"), ("an overlong question", "an overlong answer")]
+    said += [("the last question", "the last answer")]
+    place.embedder = Cutting(failures={"poisoned": "zero"})
+    place.session(*said).write(place.config)
+    place.sync()
+    place.index()
+
+    index = place.facts().index
+
+    assert index.rows == 64
+    assert (index.failed, index.truncated, index.stale) == (1, 2, 0)
+    assert index.vectors == 63
+    assert index.pending == 1
+    assert "zero" in index.failures[0]
+
+
+def test_every_fault_in_the_tables_is_counted(filled):
+    with Store.open(filled.workspace.index_path) as store:
+        g = store.generation
+    filled.run(f"INSERT INTO vector_{g} VALUES (4000, zeroblob({4 * 64}))")
+    filled.run(f"DELETE FROM pointer_{g} WHERE chunk_id = 1")
+    filled.run(f"INSERT INTO embed_state_{g} (id, crashes, error) VALUES (2, 2, 'the process died')")
+
+    index = filled.facts().index
+
+    assert (index.orphan_vectors, index.zero, index.orphan_pointers, index.set_aside) == (1, 1, 1, 1)
+
+
+def test_copies_are_counted_from_the_texts(filled):
+    """The keys are made to differ, as they would if the key's function were broken."""
+    with Store.open(filled.workspace.index_path) as store:
+        g = store.generation
+    for n in range(3):
+        filled.run(
+            f"INSERT INTO chunk_{g} (key, source_class, role, n_tokens, text, tokens)"
+            f" SELECT randomblob(16), source_class, role, n_tokens, text, tokens FROM chunk_{g} WHERE id = {1 + n % 2}"
+        )
+
+    index = filled.facts().index
+
+    assert (index.rows, index.distinct, index.most_repeated) == (5, 2, 3)
+    assert index.duplicates_by_class == {"conversation": 3}
+    assert index.words_missing == 3
+    assert index.bytes > index.bytes_needed
+
+
+def test_near_copies_are_counted_and_kept(place):
+    place.session(("StatusUnchanged is returned", "yes"), ("statusUnchanged is returned", "no")).write(place.config)
+    place.sync()
+    place.index()
+
+    index = place.facts().index
+
+    assert (index.near_copies, index.rows - index.distinct) == (1, 0)
+
+
+def test_another_model_makes_vectors_stale(filled):
+    other = StubEmbedder(revision="2")
+
+    assert filled.signal("embeddings_stale", load=lambda: other).value == 2
+
+
+def test_a_missing_model_is_named(filled):
+    def missing():
+        raise EmbedderUnavailable("model.onnx is missing; run 'recall model add FILE'")
+
+    found = filled.signal("embedder", load=missing)
+
+    assert (found.level, found.value) == (Level.FAIL, "down")
+    assert "model.onnx is missing" in found.text
+
+
+def test_an_index_that_cannot_be_read_is_a_fact(filled):
+    filled.workspace.index_path.write_bytes(b"no database" * 1000)
+
+    report = assess(filled.facts())
+
+    assert report.exit_code == 2
+    assert next(s for s in report.signals if s.id == "index").level is Level.FAIL
+
+
+def test_events_behind_the_index_are_counted_with_their_age(filled):
+    filled.session(("one more question", "one more answer"), seed="two").write(filled.config)
+    filled.sync()
+
+    index = filled.facts().index
+
+    assert index.unindexed == 2
+    assert index.unindexed_oldest == datetime(2026, 6, 15, 10, 0, tzinfo=UTC).timestamp()
+
+
+def test_a_transcript_that_grew_is_behind(filled):
+    session = filled.session(("Which port does the importer use?", "Port 8080, it stands in config.toml."))
+    session.user("and the exporter?")
+    path = session.write(filled.config)
+    written = NOW.timestamp() - 2 * 3600
+    os.utime(path, (written, written))
+
+    found = filled.signal("capture_lag")
+
+    assert (found.value["files"], found.value["age_seconds"], found.level) == (1, 7200, Level.WARN)
+    assert found.value["bytes"] == len(session.lines[-1]) + 1
+
+
+def test_an_old_transcript_that_was_not_taken_in_fails(filled):
+    path = filled.session(("old", "older"), seed="old").write(filled.config)
+    written = (NOW - timedelta(days=28)).timestamp()
+    os.utime(path, (written, written))
+
+    assert filled.signal("near_retention").details == (str(path),)
+    (filled.config / "settings.json").write_text(json.dumps({"cleanupPeriodDays": 365}))
+    assert filled.signal("near_retention").value == 0
+
+
+def test_damaged_lines_are_named_without_their_content(place):
+    session = place.session(("a", "b"))
+    session.raw(b'{"type":"user","secret":"hunter2-hunter2')
+    session.user("c")
+    path = session.write(place.config)
+    place.sync()
+    place.index()
+
+    found = place.signal("damaged_lines")
+
+    assert found.value == 1
+    assert str(path) in found.details[0]
+    assert "hunter2" not in assess(place.facts()).to_json()
+
+
+def test_unknown_record_types_are_named(place):
+    session = place.session(("a", "b"))
+    session.record("brand-new-thing", payload=1)
+    session.write(place.config)
+    place.sync()
+    place.index()
+
+    assert [d for d in place.signal("unknown_types").details if d.startswith("brand-new-thing")]
+
+
+def test_a_changed_event_breaks_the_chain(filled):
+    path = filled.workspace.activity
+    raw = path.read_bytes()
+    path.write_bytes(raw.replace(b'"actor":"user"', b'"actor":"tool"', 1))
+
+    found = filled.signal("chain")
+
+    assert found.level is Level.FAIL
+
+
+def test_a_cut_record_is_seen(filled):
+    path = filled.workspace.activity
+    with path.open("r+b") as file:
+        file.truncate(path.stat().st_size // 2)
+
+    assert filled.signal("head").level is Level.FAIL
+
+
+def test_the_chain_is_checked_from_the_first_event(filled):
+    record = filled.facts().record
+
+    assert (record.chain_checked_from, record.chain_checked_to) == (1, Log(filled.workspace).head().seq)
+
+
+def test_files_open_to_others_are_named(filled):
+    filled.workspace.activity.chmod(0o644)
+
+    found = filled.signal("file_modes")
+
+    assert found.level is Level.FAIL
+    assert found.details[0].endswith("log/activity.jsonl 0644")
+
+
+def test_withheld_reasoning_is_counted(place):
+    session = place.session(("a", "b"))
+    session.assistant({"type": "thinking", "thinking": "hm", "signature": "AAAA"})
+    session.write(place.config)
+    place.sync()
+
+    assert place.facts().record.reasoning_withheld == 1
