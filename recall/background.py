@@ -27,7 +27,7 @@ def main(arguments: list[str]) -> None:
     data, cwd, marks, locked, folder = arguments
     spawn.settle(int(locked))
     env = {name: value for name, value in os.environ.items() if name != "RECALL_CHILD"}  # this child captures
-    if folder:
+    if folder and Path(folder).is_dir():
         env["CLAUDE_CONFIG_DIR"] = folder
     held: int | None = int(locked)
     again = Path(f"{marks}.again")

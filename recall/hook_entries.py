@@ -1,6 +1,7 @@
 """Our entries in the text of a settings file: put in, found, taken out. Pure functions over text."""
 
 import json
+from collections.abc import Mapping
 
 from recall import json_edit
 from recall.harness import EVENTS, HOOK_TIMEOUT_S
@@ -82,7 +83,7 @@ def _without_empty(text: str, path: tuple[str, ...], key: str) -> str:
     return text
 
 
-def _is_list_of_objects(group: dict[str, object]) -> bool:
+def _is_list_of_objects(group: Mapping[str, object]) -> bool:
     hooks = group.get("hooks", [])
     return isinstance(hooks, list) and all(isinstance(hook, dict) for hook in hooks)
 

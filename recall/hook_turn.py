@@ -12,7 +12,7 @@ from pathlib import Path
 
 from indexer.reader import Reader
 from indexer.rows import IndexMeta
-from recall import engine, harness, ledger
+from recall import engine, harness
 from recall.harness import Payload
 from recall.query import Query
 from recall.settings import Settings
@@ -21,10 +21,12 @@ from recall.turnstate import TurnState
 from recall.version import VERSION
 from scoring.score import score_all
 from transcript.errors import RecordError, WorkspaceError
-from transcript.event import Draft
-from transcript.log import Log
 from transcript.paths import secure_dir, write_atomic
 from transcript.workspace import Workspace, open_workspace, owner_root
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from transcript.event import Draft
 
 HEARTBEATS = "heartbeat"
 
@@ -101,6 +103,8 @@ class HookTurn:
             return self.reason
         if self._state is not None and self.turn.block:
             self._state.settle([item.candidate.pointer.event for item in self.turn.items])
+        from transcript.log import Log
+
         try:
             Log(self.workspace).append_or_spool(self._draft(), now=self.now, lock_timeout=lock_timeout)
         except RecordError:
@@ -110,10 +114,14 @@ class HookTurn:
     def spool(self) -> bool:
         """Leave the ledger row for the next writer, for a client whose time is over; say whether it could."""
         if self.workspace is not None:
-            Log(self.workspace).spool(self._draft())
+            from transcript.spool import spool
+
+            spool(self.workspace.run_dir, self._draft())
         return self.workspace is not None
 
-    def _draft(self) -> Draft:
+    def _draft(self) -> "Draft":
+        from recall import ledger  # with the record's writing side: imported once the answer has left
+
         how = ledger.Circumstances(
             mode=self.mode,
             latency_ms=self._latency_ms or (time.monotonic() - self.started) * 1000,

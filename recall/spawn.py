@@ -52,7 +52,8 @@ def start_capture(data: str, site: str, cwd: str, *, workspace: str = "", transc
     home than the session.
     """
     name = f"{data}/run/capture-{workspace or f'{zlib.crc32(os.fsencode(cwd)):08x}'}"
-    os.close(os.open(f"{name}.again", os.O_WRONLY | os.O_CREAT, 0o600))
+    Path(data, "run").mkdir(mode=0o700, parents=True, exist_ok=True)
+    Path(f"{name}.again").touch(0o600)
     locked = take_lock(f"{name}.lock")
     if locked is None:
         return False

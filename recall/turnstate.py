@@ -46,7 +46,7 @@ class TurnState:
         at = now.timestamp()
         with _Held(self.path) as held:
             state = _read(self.path)
-            if abs(at - state.claims.get(key, float("-inf"))) <= TWIN_SECONDS:  # a twin may have looked at its clock first
+            if abs(at - state.claims.get(key, float("-inf"))) <= TWIN_SECONDS:  # either may be first
                 return None
             if held:
                 fresh = {k: v for k, v in state.claims.items() if abs(at - v) <= TWIN_SECONDS}

@@ -79,8 +79,10 @@ def test_the_service_gets_the_payload_byte_for_byte(data):
 def test_the_warm_path_imports_only_what_is_on_the_list(data):
     """Every further module is paid for at every prompt; click, numpy and json alone would double the time."""
     code = (
-        "import sys; before = set(sys.modules); sys.path.append(sys.argv[3]); import os; from recall import hook_client;"
-        "os._exit = lambda code: (print(*sorted(set(sys.modules) - before)), sys.stdout.flush(), os.kill(os.getpid(), 9));"
+        "import os, sys; before = set(sys.modules); sys.path.append(sys.argv[3]); from recall import hook_client\n"
+        "def leave(code):\n"
+        "    print(*sorted(set(sys.modules) - before), flush=True); os.kill(os.getpid(), 9)\n"
+        "os._exit = leave\n"
         "hook_client.main(sys.argv[1:])"
     )
     started_with = subprocess.run(

@@ -118,8 +118,8 @@ def test_no_heavy_module_is_loaded_and_all_of_ours_lie_in_the_four_packages(data
     code = (
         "import os, sys; sys.path.append(sys.argv[3]); from recall import hook_client\n"
         "def leave(code):\n"
-        "    names = [n for n, m in sys.modules.items() if getattr(m, '__file__', None)]\n"
-        "    os.write(2, '\\n'.join(f'{n} {sys.modules[n].__file__}' for n in names).encode()); os.kill(os.getpid(), 9)\n"
+        "    found = [f'{n} {m.__file__}' for n, m in sys.modules.items() if getattr(m, '__file__', None)]\n"
+        "    os.write(2, '\\n'.join(found).encode()); os.kill(os.getpid(), 9)\n"
         "os._exit = leave\n"
         "hook_client.main(sys.argv[1:])"
     )
@@ -139,7 +139,9 @@ def test_no_heavy_module_is_loaded_and_all_of_ours_lie_in_the_four_packages(data
 
 def test_light_stand_ins_change_no_byte_of_the_answer(data, workspace):
     """The client's quick data classes and late patterns against the standard library's."""
-    code = "import sys; sys.path.append(sys.argv[3]); import dataclasses; from recall.hook_client import main; main(sys.argv[1:])"
+    code = (
+        "import dataclasses, sys; sys.path.append(sys.argv[3])\nfrom recall.hook_client import main; main(sys.argv[1:])"
+    )
     light = run_client(data, payload(QUESTION, session_id="one"))
     real = run_client(
         data,
@@ -196,8 +198,9 @@ def test_a_sqlite_that_cannot_load_extensions_is_enough(data, workspace):
 def test_a_writer_that_holds_the_index_does_not_hold_the_hook(data, workspace):
     """Case recall-hook-timeout (a)."""
     code = (
-        "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1], isolation_level=None); c.execute('BEGIN EXCLUSIVE');"
-        "c.execute(\"UPDATE meta SET value = value\"); print('held', flush=True); time.sleep(60)"
+        "import sqlite3, sys, time; c = sqlite3.connect(sys.argv[1], isolation_level=None)\n"
+        "c.execute('BEGIN EXCLUSIVE'); c.execute('UPDATE meta SET value = value')\n"
+        "print('held', flush=True); time.sleep(60)"
     )
     writer = subprocess.Popen([sys.executable, "-c", code, str(workspace.index_path)], stdout=subprocess.PIPE)
     writer.stdout.readline()
@@ -241,11 +244,13 @@ def test_a_search_past_its_time_is_cut_and_has_its_row(data, workspace):
 def test_a_statement_past_its_time_is_interrupted(data, workspace):
     """The alarm cannot reach into SQLite: the search has to look at the clock itself."""
     code = (
-        "import sys, time; sys.path.append(sys.argv[1]); from pathlib import Path; from recall.hook_words import open_index\n"
+        "import sys, time; sys.path.append(sys.argv[1])\n"
+        "from pathlib import Path; from recall.hook_words import open_index\n"
         "began = time.monotonic()\n"
         "try:\n"
         "    with open_index(Path(sys.argv[2]), until=time.monotonic() + 0.2) as reader:\n"
-        "        list(reader._execute('WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n', ()))\n"
+        "        endless = 'WITH RECURSIVE n(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM n) SELECT count(*) FROM n'\n"
+        "        list(reader._execute(endless, ()))\n"
         "except Exception as error: print(type(error).__name__, time.monotonic() - began < 2)"
     )
     done = subprocess.run(

@@ -115,9 +115,9 @@ def test_it_holds_none_of_the_harnesss_pipes_and_has_a_session_of_its_own(data):
 
     assert (out, err, leaked) == (b"", b"", b"")
     assert seconds < 5
-    assert [os.readlink(f"/proc/{pid}/fd/{n}") for n in (0, 1, 2)] == ["/dev/null"] * 3
+    assert [Path(f"/proc/{pid}/fd/{n}").readlink() for n in (0, 1, 2)] == [Path(os.devnull)] * 3
     assert os.getsid(pid) == pid
-    assert os.readlink(f"/proc/{pid}/cwd") == "/"
+    assert Path(f"/proc/{pid}/cwd").readlink() == Path("/")
     environment = Path(f"/proc/{pid}/environ").read_bytes().split(b"\0")
     assert b"RECALL_CHILD=1" in environment
 
