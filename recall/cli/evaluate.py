@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import tempfile
+from dataclasses import dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import note, say
+
+if TYPE_CHECKING:
+    from eval.latency import IndexFacts
+    from transcript.workspace import Workspace
 
 
 @click.group()
@@ -26,43 +32,145 @@ def command() -> None:
 @click.option("-n", "count", type=click.IntRange(min=1), default=40, show_default=True, help="Turns of each kind.")
 @click.option("--warm/--no-warm", default=True, help="Turns that a running service answers.")
 @click.option("--cold/--no-cold", default=True, help="Turns that find no service and go by words.")
+@click.option("--chunks", type=click.IntRange(min=1), help="Only the newest chunks of this project, this many.")
+@click.option(
+    "--fill-vectors", is_flag=True, help="Made-up vectors where there are none: time depends on their number."
+)
+@click.option("--made-up", type=click.IntRange(min=100), help="A made-up store of this many chunks instead.")
 @click.option("--prompts", type=click.Path(exists=True, dir_okay=False, path_type=Path), help="One prompt a line.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every single time.")
 @demo_option
 @pass_app
-def latency(app: App, count: int, warm: bool, cold: bool, prompts: Path | None, as_json: bool, demo: bool) -> None:
-    """Time whole turns, from the start of the hook's process to the last byte of its answer.
+def latency(
+    app: App,
+    count: int,
+    warm: bool,
+    cold: bool,
+    chunks: int | None,
+    fill_vectors: bool,
+    made_up: int | None,
+    prompts: Path | None,
+    as_json: bool,
+    demo: bool,
+) -> None:
+    """Time whole turns as a harness runs them.
 
-    Runs the installed hook's line on a copy of this project's index and record. Without --prompts the newest prompts
-    of the project itself are asked.
+    From the start of the hook's process to the last byte of its answer: the installed hook's line on a copy of
+    this project's index and record. Without --prompts the newest prompts of the project itself are asked.
 
     \b
-        recall eval latency -n 40
+        recall eval latency -n 40 --chunks 36414
     """
-    from eval.gate import own_prompts
-    from eval.latency import IndexFacts
     from eval.latency import run as measure
-    from recall.settings import settings_hash
 
     chosen = choose(app, demo)
-    workspace = chosen.workspace()
-    with chosen.store(workspace) as store:
-        meta = store.meta()
-        asked = [prompt for prompt, _, _ in own_prompts(store.run, meta.generation)]
-    if prompts is not None:
-        asked = [line for line in prompts.read_text(encoding="utf-8").splitlines() if line.strip()]
-    facts = IndexFacts(meta.n_chunks, meta.n_vectors, meta.model, settings_hash(chosen.config.settings()))
-    with tempfile.TemporaryDirectory(prefix="recall-latency-") as scratch:
+    with tempfile.TemporaryDirectory(prefix="recall-latency-") as folder:
+        scratch = Path(folder)
+        if made_up:
+            stand, asked = made_up_stand(chosen, scratch, made_up)
+        else:
+            stand, asked = own_stand(chosen, scratch, chunks, fill_vectors)
+        if prompts is not None:
+            asked = [line for line in prompts.read_text(encoding="utf-8").splitlines() if line.strip()]
         report = measure(
-            workspace,
-            chosen.data,
-            Path(scratch),
-            facts=facts,
+            stand.workspace,
+            stand.data,
+            scratch / "run",
+            facts=stand.facts,
             prompts=asked,
             n=count,
             warm=warm,
             cold=cold,
             env=chosen.env,
+            progress=note,
+        )
+    say(report.to_json() if as_json else report.to_text())
+
+
+@dataclass(frozen=True, slots=True)
+class Stand:
+    """What turns are timed on."""
+
+    workspace: Workspace
+    data: Path
+    facts: IndexFacts
+
+
+def own_stand(app: App, scratch: Path, chunks: int | None, fill: bool) -> tuple[Stand, list[str]]:
+    """This project's index, cut to its newest chunks on request, and the project's own newest prompts."""
+    from eval import subset
+    from eval.gate import own_prompts
+    from eval.latency import copy_home
+    from transcript.workspace import Workspace
+
+    workspace, data = app.workspace(), app.data
+    with app.store(workspace) as store:
+        asked = [prompt for prompt, _, _ in own_prompts(store.run, store.generation)]
+    if chunks or fill:
+        data = copy_home(workspace, data, scratch / "cut")
+        workspace = Workspace(workspace.id, data / "workspaces" / workspace.id, workspace.root)
+    if chunks:
+        subset.newest(workspace, chunks)
+    if fill:
+        subset.fill_vectors(workspace)
+    return Stand(workspace, data, facts(app, workspace)), asked
+
+
+def made_up_stand(app: App, scratch: Path, chunks: int) -> tuple[Stand, list[str]]:
+    """A made-up store in which every chunk has a vector, and prompts in its words."""
+    from eval.synthetic import build, made_prompts
+    from indexer.embedder import load
+
+    settings = app.config.index()
+    data = scratch / "made-up"
+    embedder = load(settings.model, data_home=str(app.models))
+    workspace = build(data, chunks=chunks, vectors=chunks, embedder=embedder, settings=settings, progress=note)
+    return Stand(workspace, data, facts(app, workspace)), made_prompts(200)
+
+
+def facts(app: App, workspace: Workspace) -> IndexFacts:
+    """What the report says of the index."""
+    from eval.latency import IndexFacts
+    from recall.settings import settings_hash
+
+    with app.store(workspace) as store:
+        meta = store.meta()
+    return IndexFacts(meta.n_chunks, meta.n_vectors, meta.model, settings_hash(app.config.settings()))
+
+
+@command.command()
+@click.option(
+    "--from",
+    "source",
+    type=click.Path(exists=True, path_type=Path),
+    required=True,
+    metavar="PATH",
+    help="Sessions to take in: a folder or a tar archive.",
+)
+@click.option("--rows", type=click.IntRange(min=1), default=2000, show_default=True, help="Vectors to make.")
+@click.option("--all-rows", is_flag=True, help="Make every vector that is wanted.")
+@click.option("--words-only", is_flag=True, help="Make no vectors.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@pass_app
+def index(app: App, source: Path, rows: int, all_rows: bool, words_only: bool, as_json: bool) -> None:
+    """Time capture and indexing on a folder of sessions.
+
+    First sync, sync with nothing new, words, vectors, one new session; each in a process of its own, in a
+    temporary folder.
+
+    \b
+        recall eval index --from ~/.claude/projects
+    """
+    from eval.index_bench import run as measure
+
+    with tempfile.TemporaryDirectory(prefix="recall-index-") as folder:
+        report = measure(
+            source,
+            Path(folder),
+            settings=app.config.index(),
+            models=app.models,
+            rows=None if all_rows else rows,
+            words_only=words_only,
             progress=note,
         )
     say(report.to_json() if as_json else report.to_text())
@@ -74,9 +182,9 @@ def latency(app: App, count: int, warm: bool, cold: bool, prompts: Path | None, 
 @demo_option
 @pass_app
 def gate(app: App, words_only: bool, as_json: bool, demo: bool) -> None:
-    """Measure the gate on this project: what unrelated prompts score here, and what the project's own do.
+    """Measure the gate on this project.
 
-    Suggests a threshold; changes nothing.
+    What unrelated prompts score here, and what the project's own do. Suggests a threshold; changes nothing.
 
     \b
         recall eval gate
@@ -134,9 +242,10 @@ def devrecall(
     fresh: bool,
     as_json: bool,
 ) -> None:
-    """Ask labelled questions over real sessions: every metric, beside plain rankings.
+    """Ask labelled questions over real sessions.
 
-    Each question is asked with its own clock; nothing that was said later can be found.
+    Prints every metric, beside plain rankings. Each question is asked with its own clock; nothing that was said
+    later can be found.
 
     \b
         recall eval devrecall --data ../shared/devrecall --transcripts ../shared/transcripts/claude-code.tar.xz

@@ -5,8 +5,10 @@ import json
 import os
 import re
 import shutil
+import signal
 import subprocess
 import sys
+import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -652,3 +654,28 @@ def test_progress_is_a_line_now_and_then_where_no_terminal_is_at_hand():
         bar(10, 10, "events")
 
     assert stream.getvalue() == "words 5/10 (50%)  events\n"
+
+
+def test_ctrl_c_ends_a_watch_with_130_and_one_line(project, recall):
+    recall("init")
+    process = subprocess.Popen(
+        [sys.executable, "-m", "recall.cli.main", "sync", "--watch"], stderr=subprocess.PIPE, stdout=subprocess.PIPE
+    )
+    assert process.stderr is not None
+    assert process.stderr.readline().startswith(b"watching")
+    time.sleep(0.3)
+    process.send_signal(signal.SIGINT)
+    out, err = process.communicate(timeout=30)
+
+    assert process.returncode == 130
+    assert err.strip() == b"interrupted; nothing is lost"
+    assert b"6 new events" in out
+    assert recall("verify").code == 0
+
+
+@pytest.mark.slow
+def test_eval_index_times_every_step(demo, recall):
+    report = recall("eval", "index", "--from", str(demo / "demo" / "claude"), "--words-only", "--json").rows()[0]
+
+    assert [step["name"] for step in report["steps"]][:3] == ["first sync", "sync, nothing new", "words"]
+    assert report["chunks"] > 50
