@@ -1,0 +1,125 @@
+"""The hook on a bad day: a large index that is not in memory, and no processor free.
+
+Case recall-hook-timeout (c) and (d). Public references: thedotmack/claude-mem#3303; vshulcz/deja-vu#386.
+"""
+
+import os
+import random
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from support.hooks import (
+    SITE,
+    client_command,
+    counted,
+    hold_lock,
+    ledger_rows,
+    payload,
+    project,
+    remember,
+    run_client,
+)
+
+from indexer.segment import segment
+from indexer.store import Store
+from transcript.paths import secure_dir
+from transcript.workspace import Workspace
+
+pytestmark = [
+    pytest.mark.slow,
+    pytest.mark.skipif(not hasattr(os, "posix_fadvise"), reason="needs a system that can drop a file from memory"),
+]
+QUESTION = "on which port listens the invoice gateway"
+CHUNKS = 50_000
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    folder = secure_dir(tmp_path / "data")
+    held = hold_lock(folder)
+    yield folder
+    os.close(held)
+
+
+@pytest.fixture
+def workspace(data: Path) -> Workspace:
+    return remember(
+        data,
+        project(),
+        ("Which port does the invoice gateway listen on?", "The invoice gateway listens on port 7443."),
+        embed=False,
+    )
+
+
+def grow(path: Path) -> None:
+    """Add chunks of made-up words around those that are there, each with its pointer."""
+    rng = random.Random(7)
+    words = [f"{a}{b}" for a in ("port", "gate", "way", "list", "serv", "log", "cach") for b in range(400)] + ["port"]
+    with Store.open(path, "w") as store:
+        (session,) = next(iter(store.run("SELECT id FROM session_1")))
+        (event,) = next(iter(store.run("SELECT max(id) FROM event_1")))
+        with store.transaction():
+            for number in range(CHUNKS):
+                text = " ".join(rng.choices(words, k=40))
+                store.run(
+                    "INSERT INTO chunk_1 VALUES (?, ?, 0, 1, 60, ?, ?)",
+                    (1000 + number, number.to_bytes(16, "big"), text, " ".join(segment(text))),
+                )
+                store.run("INSERT INTO event_1 (id, event) VALUES (?, ?)", (event + 1 + number, f"e{number:025}"))
+                store.run(
+                    "INSERT INTO pointer_1 (chunk_id, event, start, session, end, exchange, ts, kind, seq)"
+                    " VALUES (?, ?, 0, ?, ?, 0, 1767225600, 2, ?)",
+                    (1000 + number, event + 1 + number, session, len(text), 1000 + number),
+                )
+            store.run("UPDATE generation SET n_chunks = n_chunks + ?", (CHUNKS,))
+        store.run("INSERT INTO chunk_fts_1 (chunk_fts_1) VALUES ('rebuild')")
+        store.checkpoint()
+
+
+def forget(path: Path) -> None:
+    """Drop a file from the system's memory."""
+    descriptor = os.open(path, os.O_RDONLY)
+    os.fsync(descriptor)
+    os.posix_fadvise(descriptor, 0, 0, os.POSIX_FADV_DONTNEED)
+    os.close(descriptor)
+
+
+def test_a_large_index_that_is_not_in_memory_is_answered_or_left_in_time(data, workspace):
+    grow(workspace.index_path)
+    forget(workspace.index_path)
+
+    ran = run_client(data, payload(QUESTION))
+
+    assert (ran.code, ran.err) == (0, b"")
+    assert ran.seconds < 1.3
+    assert "7443" in ran.context or counted(data)
+    assert len(ledger_rows(workspace)) == 1
+
+
+def test_with_every_processor_taken_the_hook_still_ends_by_itself(data, workspace):
+    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]
+    try:
+        turns = [run_client(data, payload(QUESTION, session_id=str(n))) for n in range(5)]
+    finally:
+        for process in busy:
+            process.kill()
+            process.wait()
+
+    assert [(ran.code, ran.err) for ran in turns] == [(0, b"")] * 5
+    assert max(ran.seconds for ran in turns) < 2.0  # its own deadline, and the time a taken machine needs to end it
+    assert all(not ran.out or "7443" in ran.context for ran in turns)
+
+
+@pytest.mark.parametrize("words", [["hook", "claude-code"], []], ids=["recall hook", "bare recall on a pipe"])
+def test_the_command_does_what_the_launcher_does(words, data, workspace, monkeypatch):
+    monkeypatch.setenv("RECALL_HOME", str(data))
+    command = [sys.executable, "-I", "-m", "recall.cli.main", *words]
+
+    by_command = run_client(data, payload(QUESTION, session_id="a"), command=command, RECALL_DEADLINE_MS="3000")
+    by_launcher = run_client(data, payload(QUESTION, session_id="b"), command=client_command(data, site=SITE))
+
+    assert (by_command.code, by_command.err) == (0, b"")
+    assert by_command.out == by_launcher.out != b""
