@@ -1,11 +1,9 @@
 """README examples hold, and generated pages are fresh."""
 
-import importlib.util
 import re
 import shlex
 import shutil
 from pathlib import Path
-from types import ModuleType
 
 import click
 import pytest
@@ -66,7 +64,7 @@ def test_the_comparison_notices_a_changed_word():
 def parse(words: list[str]) -> None:
     """Parse a command line as the command would, and run nothing."""
     command: click.Command = cli
-    ctx = click.Context(cli, info_name="recall")
+    ctx = click.Context(cli, info_name="recall", help_option_names=["-h", "--help"])
     while isinstance(command, click.Group) and words and not words[0].startswith("-"):
         below = command.get_command(ctx, words[0])
         if below is None and command.invoke_without_command:
@@ -104,18 +102,9 @@ def test_the_check_notices_what_does_not_exist(line):
         parse(shlex.split(line)[1:])
 
 
-def generator(root: Path) -> ModuleType:
-    spec = importlib.util.spec_from_file_location("generate", root / "docs" / "generate.py")
-    assert spec
-    assert spec.loader
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
 @pytest.mark.parametrize("name", ["cli.md", "schema.md"])
-def test_generated_page_is_fresh(root: Path, name):
-    made = generator(root).PAGES[name]()
+def test_generated_page_is_fresh(root: Path, generator, name):
+    made = generator.PAGES[name]()
 
     assert (root / "docs" / name).read_text(encoding="utf-8") == made, "run 'python docs/generate.py'"
 

@@ -2,9 +2,11 @@
 
 import re
 from pathlib import Path
+from types import ModuleType
 
-import click
 import pytest
+
+from recall.cli.group import cli
 
 AVOIDED = [
     r"zero[- ]loss memory",
@@ -22,40 +24,24 @@ AVOIDED = [
 ]
 
 
-def helps() -> dict[str, str]:
-    from recall.cli.group import cli
-
-    found: dict[str, str] = {}
-
-    def walk(command: click.Command, path: str, parent: click.Context | None) -> None:
-        ctx = click.Context(command, info_name=path, parent=parent)
-        found[f"{path} --help"] = command.get_help(ctx)
-        if isinstance(command, click.Group):
-            for name in command.list_commands(ctx):
-                below = command.get_command(ctx, name)
-                if below is not None:
-                    walk(below, f"{path} {name}", ctx)
-
-    walk(cli, "recall", None)
-    return found
-
-
-def texts(root: Path) -> dict[str, str]:
+@pytest.fixture(scope="module")
+def texts(root: Path, generator: ModuleType) -> dict[str, str]:
+    """Name -> text of every page and every command's help."""
     pages = [*root.glob("*.md"), *(root / "docs").rglob("*.md"), root / "pyproject.toml"]
-    return {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in pages} | helps()
+    return {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in pages} | {
+        f"{path} --help": text for path, text in generator.commands(cli, ["recall"])
+    }
 
 
 @pytest.mark.parametrize("claim", AVOIDED)
-def test_claim_is_nowhere_in_documents_or_help(root: Path, claim):
-    hits = [name for name, text in texts(root).items() if re.search(claim, re.sub(r"\s+", " ", text), re.IGNORECASE)]
+def test_claim_is_nowhere_in_documents_or_help(texts, claim):
+    hits = [name for name, text in texts.items() if re.search(claim, re.sub(r"\s+", " ", text), re.IGNORECASE)]
 
     assert hits == []
 
 
-def test_the_lint_reads_pages_and_help(root: Path):
-    found = texts(root)
-
-    assert {"README.md", "docs/architecture.md", "recall query --help", "recall index rebuild --help"} <= found.keys()
+def test_the_lint_reads_pages_and_help(texts):
+    assert {"README.md", "docs/architecture.md", "recall query --help", "recall index rebuild --help"} <= texts.keys()
 
 
 def section(root: Path, title: str) -> str:
