@@ -11,8 +11,9 @@ from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from indexer.rows import LexicalResult
+from indexer.rows import TOOL_IDS, LexicalResult
 
+Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
 Allowed = Container[int] | Callable[[int], bool] | None
 LEAST_CHUNKS = 2000
 _LEAST_IDF = 1e-6  # what FTS5 takes instead of an idf at or below zero
@@ -37,32 +38,90 @@ def search(
     cut: Cut,
 ) -> LexicalResult:
     """Return up to limit allowed chunks that hold one of terms, best first."""
-    table = f"chunk_fts_{generation}"
-    chunks = indexed_chunks(execute, generation)
-    if not chunks or not terms or limit < 1:
+    if not terms or limit < 1:
         return LexicalResult((), {}, {}, ())
-    distinct = list(dict.fromkeys(terms))
-    df: dict[str, int] = {}
-    chosen = distinct
-    if chunks >= cut.from_chunks:
-        chosen = _rarest(execute, table, distinct, chunks, cut, df)
+    words = _Words(execute, generation, list(dict.fromkeys(terms)))
     passes = None if allowed is None else allowed if callable(allowed) else allowed.__contains__
-    scores: dict[int, float] = {}
-    matched: dict[int, list[int]] = {}
-    for term in chosen:
-        number = distinct.index(term)
-        rows = list(execute(f"SELECT rowid, bm25({table}) FROM {table} WHERE {table} MATCH ?", (quoted(term),)))
-        df[term] = len(rows)
-        if not rows:
-            continue
-        weight = idf(chunks, len(rows)) / -fts_idf(chunks, len(rows))
-        for chunk_id, score in rows:
-            if passes is None or passes(chunk_id):
-                scores[chunk_id] = scores.get(chunk_id, 0.0) + score * weight
-                matched.setdefault(chunk_id, []).append(number)
-    best = sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))[:limit]
-    dropped = tuple(term for term in distinct if term not in chosen)
-    return LexicalResult(tuple(best), df, {chunk_id: set(matched[chunk_id]) for chunk_id, _ in best}, dropped)
+    for band in (_Band(0, TOOL_IDS), _Band(TOOL_IDS, 1 << 62)):
+        words.look(band, cut, passes)
+    best = sorted(words.scores.items(), key=lambda hit: (-hit[1], hit[0]))[:limit]
+    dropped = tuple(term for term in words.terms if term in words.left and term not in words.asked)
+    return LexicalResult(
+        tuple(best), words.df, {chunk_id: set(words.matched[chunk_id]) for chunk_id, _ in best}, dropped
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Band:
+    """Chunk ids from low to below high: what was said, or what tools were given and printed."""
+
+    low: int
+    high: int
+
+    @property
+    def sql(self) -> str:
+        return f"rowid >= {self.low} AND rowid < {self.high}"
+
+
+class _Words:
+    """A search in the making: each band has its own count of chunks, its own frequencies and its own cut."""
+
+    def __init__(self, execute: Execute, generation: int, terms: list[str]) -> None:
+        self._execute, self._generation, self.terms = execute, generation, terms
+        self._table = f"chunk_fts_{generation}"
+        self._all = indexed_chunks(execute, generation)
+        self._everywhere: dict[str, int] = {}
+        self.scores: dict[int, float] = {}
+        self.matched: dict[int, list[int]] = {}
+        self.df: dict[str, int] = {}
+        self.left: set[str] = set()
+        self.asked: set[str] = set()
+
+    def look(self, band: _Band, cut: Cut, passes: Callable[[int], bool] | None) -> None:
+        """Add the hits of one band."""
+        chunks = self._chunks(band)
+        if not chunks:
+            return
+        df: dict[str, int] = {}
+        chosen = self.terms
+        if chunks >= cut.from_chunks:
+            chosen = _rarest(self._execute, self._table, self.terms, chunks, cut, df, band.sql)
+        whole = chunks >= self._all
+        sql = f"SELECT rowid, bm25({self._table}) FROM {self._table} WHERE {self._table} MATCH ? AND {band.sql}"
+        for number, term in enumerate(self.terms):
+            if term not in chosen:
+                continue
+            rows = list(self._execute(sql, (quoted(term),)))
+            df[term] = len(rows)
+            if not rows:
+                continue
+            # FTS5 weighs by the whole table, whatever range is asked for.
+            holding = len(rows) if whole else self._holding(term)
+            weight = idf(chunks, len(rows)) / -fts_idf(self._all, holding)
+            for chunk_id, score in rows:
+                if passes is None or passes(chunk_id):
+                    self.scores[chunk_id] = self.scores.get(chunk_id, 0.0) + score * weight
+                    self.matched.setdefault(chunk_id, []).append(number)
+        for term, count in df.items():
+            self.df[term] = self.df.get(term, 0) + count
+        self.asked.update(chosen)
+        self.left.update(term for term in self.terms if term not in chosen)
+
+    def _chunks(self, band: _Band) -> int:
+        """How many chunks a band has: ids are given without gaps, and a few that were removed change no weight."""
+        if not self._all:
+            return 0
+        sql = f"SELECT max(id) FROM chunk_{self._generation} WHERE id >= ? AND id < ?"
+        for (last,) in self._execute(sql, (band.low, band.high)):
+            return 0 if last is None else int(last) - max(band.low - 1, 0)
+        return 0
+
+    def _holding(self, term: str) -> int:
+        """How many chunks of the whole table hold a term."""
+        if term not in self._everywhere:
+            sql = f"SELECT count(*) FROM {self._table} WHERE {self._table} MATCH ?"
+            self._everywhere[term] = next(iter(self._execute(sql, (quoted(term),))))[0]
+        return self._everywhere[term]
 
 
 def idf(chunks: int, holding: int) -> float:
@@ -102,6 +161,7 @@ def _rarest(
     chunks: int,
     cut: Cut,
     df: dict[str, int],
+    band: str,
 ) -> list[str]:
     """Return the rarest terms, those that more than the frequent share of chunks hold left out.
 
@@ -114,7 +174,7 @@ def _rarest(
     known: list[str] = []
     while True:
         ceiling = min(ceiling, frequent)
-        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? LIMIT {ceiling + 1})"
+        sql = f"SELECT count(*) FROM (SELECT 1 FROM {table} WHERE {table} MATCH ? AND {band} LIMIT {ceiling + 1})"
         for term in unknown:
             df[term] = next(iter(execute(sql, (quoted(term),))))[0]
         known = [term for term in terms if 0 < df[term] <= ceiling]
@@ -123,7 +183,7 @@ def _rarest(
             break
         ceiling *= 4
     if len(known) < cut.least_terms and unknown:
-        sql = f"SELECT count(*) FROM {table} WHERE {table} MATCH ?"
+        sql = f"SELECT count(*) FROM {table} WHERE {table} MATCH ? AND {band}"
         for term in unknown:
             df[term] = next(iter(execute(sql, (quoted(term),))))[0]
         known += sorted(unknown, key=lambda term: (df[term], term))[: cut.least_terms - len(known)]

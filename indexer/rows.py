@@ -21,6 +21,10 @@ KIND_NAMES = (
 SOURCE_CLASSES = ("conversation", "tool", "summary", "reasoning", "curated", "memory", "project")
 ROLES = ("user", "assistant", "tool", "system", "human")
 
+# Chunks of tools take their ids from here on, all others below it: one range condition searches what was said without
+# reading through what tools printed, which is most of the words of a store.
+TOOL_IDS = 1 << 30
+
 # Flags of a pointer.
 ABANDONED, REWOUND, FROM_WORKER, EXTERNAL, IMPLAUSIBLE_TIME = 1, 2, 4, 8, 16
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from indexer.rows import ABANDONED, FINAL, NARRATION, REWOUND
+from indexer.rows import ABANDONED, FINAL, NARRATION, REWOUND, SOURCE_CLASSES, TOOL_IDS
 from indexer.store import Store
 
 
@@ -67,9 +67,12 @@ class Rows:
     def chunk(self, new: NewChunk) -> tuple[int, bool]:
         """Return the id of the chunk with this key, stored now if it was not there, and whether it was."""
         g = self.generation
+        free = f"(SELECT coalesce(max(id), 0) + 1 FROM chunk_{g} WHERE id < {TOOL_IDS})"
+        if SOURCE_CLASSES[new.source_class] == "tool":
+            free = f"(SELECT max(coalesce(max(id), 0) + 1, {TOOL_IDS}) FROM chunk_{g})"
         self.store.run(
-            f"INSERT OR IGNORE INTO chunk_{g} (key, source_class, role, n_tokens, text, tokens)"
-            " VALUES (?, ?, ?, ?, ?, ?)",
+            f"INSERT OR IGNORE INTO chunk_{g} (id, key, source_class, role, n_tokens, text, tokens)"
+            f" VALUES ({free}, ?, ?, ?, ?, ?, ?)",
             (new.key, new.source_class, new.role, new.n_tokens, new.text, new.tokens),
         )
         if not self.store.changes():
@@ -189,6 +192,11 @@ class Rows:
                 found.append((chunk_id, start, end, place))
         return found
 
+    def stands_in(self, event: int, session: int) -> bool:
+        """Tell whether passages of an event have a pointer in a session."""
+        sql = f"SELECT 1 FROM pointer_{self.generation} WHERE event = ? AND session = ? LIMIT 1"
+        return bool(list(self.store.run(sql, (event, session))))
+
     def flag(self, events: Iterable[str], flag: int, session: int) -> int:
         """Set a flag on the pointers of events in one session, or everywhere where it holds none of them.
 
@@ -201,8 +209,7 @@ class Rows:
             if found is None:
                 continue
             sql = f"UPDATE pointer_{self.generation} SET flags = {change} WHERE event = ?"
-            here = f"SELECT 1 FROM pointer_{self.generation} WHERE event = ? AND session = ? LIMIT 1"
-            if list(self.store.run(here, (found[0], session))):
+            if self.stands_in(found[0], session):
                 self.store.run(sql + " AND session = ?", (found[0], session))
             else:
                 self.store.run(sql, (found[0],))
