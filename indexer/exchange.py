@@ -128,10 +128,10 @@ class Fold:
         if boundary:
             session.compaction_seq = event.seq
             return
+        if self._rows.stands_in(number, session.id):
+            return  # the same session in another file: nothing new
         self.sightings += 1
         for chunk_id, start, end, place in self._rows.places(number):
-            if place.session == session.id:
-                return  # the same session in another file: nothing new
             self._rows.pointer(chunk_id, start, end, self._rows.moved(place, session=session.id, seq=event.seq))
             self.pointers += 1
             if place.exchange and not place.worker:

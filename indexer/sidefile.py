@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from indexer.rows import RowFilter
 from indexer.store import Store
-from indexer.vectors import KINDS, Hit, Vectors, best_chunks, clamp, mask
+from indexer.vectors import KINDS, Hit, Vectors, best_chunks, clamp, cosines, mask, top_positions
 from transcript.paths import secure_dir, write_atomic
 
 EXACT_ROWS = 100_000
@@ -87,23 +87,23 @@ class SideFile:
         if rows <= self._exact_rows:
             at = _kept(self._ids, allowed)
             similarity = self._vectors @ query  # picking rows first would copy nearly all of them
-            return self._best(similarity if at is None else similarity[at], at, k, spare)
+            top = top_positions(similarity if at is None else similarity[at], k + spare)
+            return self._exact(query, top if at is None else at[top], k, None)
         at = self._by_bits(query, max(self._candidates, 4 * k) + spare, allowed)
         coarse = (self._small[at] @ query) * self._scale[at]
-        at = at[_top(coarse, 2 * k + spare)]
-        return best_chunks(_pairs(self._ids[at], self._vectors[at] @ query), k, allowed)
+        at = at[top_positions(coarse, 2 * k + spare)]
+        return self._exact(query, at, k, allowed)
 
-    def _best(self, similarity: NDArray[np.float32], at: NDArray[np.int64] | None, k: int, spare: int) -> list[Hit]:
-        top = _top(similarity, k + spare)
-        ids = self._ids[top] if at is None else self._ids[at[top]]
-        return best_chunks(_pairs(ids, similarity[top]), k, None)
+    def _exact(self, query: Vectors, at: NDArray[np.int64], k: int, allowed: RowFilter | None) -> list[Hit]:
+        pairs = zip(self._ids[at].tolist(), cosines(self._vectors[at], query), strict=True)
+        return best_chunks(pairs, k, allowed)
 
     def _by_bits(self, query: Vectors, wanted: int, allowed: RowFilter | None) -> NDArray[np.int64]:
         bits = _sign_bits(query.reshape(1, -1))
         only = _kept(self._ids, allowed) if allowed is not None and allowed.only is not None else None
         held = self._bits if only is None else self._bits[only]
         distance = np.bitwise_count(held ^ bits).sum(axis=1, dtype=np.int32)
-        top = _top(-distance.astype(np.float32), wanted)
+        top = top_positions(-distance.astype(np.float32), wanted)
         return top if only is None else only[top]
 
     # -- files -----------------------------------------------------------------------------
@@ -233,15 +233,3 @@ def _kept(ids: NDArray[np.int64], allowed: RowFilter | None) -> NDArray[np.int64
     if allowed is None or allowed.is_all:
         return None
     return np.nonzero(mask(ids // KINDS, allowed))[0]
-
-
-def _top(values: NDArray[Any], wanted: int) -> NDArray[np.int64]:
-    """Return the positions of the wanted highest values and of all that tie with the last of them."""
-    if wanted >= len(values):
-        return np.arange(len(values))
-    least = np.partition(values, len(values) - wanted)[len(values) - wanted]
-    return np.nonzero(values >= least)[0]
-
-
-def _pairs(ids: NDArray[np.int64], similarity: NDArray[Any]) -> Iterator[tuple[int, float]]:
-    return zip((int(number) for number in ids), (float(value) for value in similarity), strict=True)

@@ -19,6 +19,9 @@ from indexer.schema import Execute
 KINDS = 4
 PASSAGE = 0
 MAX_K = 4096  # sqlite-vec refuses more
+_SPARE = 8  # rows beyond k, so that near ties at the end are decided by id in both backends
+_SLACK = 1e-6  # what the products of two backends may differ by
+DIGITS = 9  # of a cosine worked out in double precision: what lies behind them is rounding
 _MANY_ALLOWED = 20_000  # above it a scan in NumPy is faster than handing the ids to the extension
 Vectors = NDArray[np.float32]
 
@@ -87,21 +90,26 @@ class SqliteVec:
 
     def nearest(self, query: Vectors, k: int, allowed: RowFilter | None) -> list[Hit]:
         k = clamp(k)
-        wanted = min(MAX_K, k * self._kinds())
+        wanted = min(MAX_K, k * self._kinds() + _SPARE) if k else 0
         spare = 0 if allowed is None else len(allowed.excluded) * self._kinds()
         only = None if allowed is None else allowed.only
+        if k == 0:
+            return []
         if (only is None and wanted + spare > MAX_K) or (only is not None and len(only) > _MANY_ALLOWED):
             return self._numpy.nearest(query, k, allowed)
         if self._numpy.has_plain():
             return self._numpy.nearest(query, k, allowed)
-        sql = f"SELECT rowid, distance FROM {self._table} WHERE embedding MATCH ? AND k = ?"
+        sql = f"SELECT rowid, embedding FROM {self._table} WHERE embedding MATCH ? AND k = ?"
         values: tuple[Any, ...] = (pack(query), wanted + (spare if only is None else 0))
         if only is not None and allowed is not None:
             ids = sorted(c * KINDS + kind for c in only - allowed.excluded for kind in range(self._kinds()))
             sql += " AND rowid IN (SELECT value FROM json_each(?))"
             values += (json.dumps(ids),)
-        rows = ((number, 1.0 - distance) for number, distance in self._execute(sql, values) if distance is not None)
-        return best_chunks(rows, k, allowed)
+        rows = list(self._execute(sql, values))
+        if not rows:
+            return []
+        vectors = np.frombuffer(b"".join(blob for _, blob in rows), "<f4").reshape(len(rows), -1)
+        return best_chunks(zip((number for number, _ in rows), cosines(vectors, query), strict=True), k, allowed)
 
     def _kinds(self) -> int:
         return self._numpy.kinds()
@@ -142,17 +150,14 @@ class NumpyVec:
     def nearest(self, query: Vectors, k: int, allowed: RowFilter | None) -> list[Hit]:
         k = clamp(k)
         ids, matrix = self.matrix()
-        if allowed is not None and not allowed.is_all and len(ids):
-            keep = mask(ids // KINDS, allowed)
-            ids, matrix = ids[keep], matrix[keep]
         if not len(ids) or k == 0:
             return []
         similarity = matrix @ query
-        wanted = min(len(ids), k * self.kinds())
-        least = np.partition(similarity, len(ids) - wanted)[len(ids) - wanted]
-        top = np.nonzero(similarity >= least)[0]  # with every tie, so that ids decide
-        rows = ((int(ids[at]), float(similarity[at])) for at in top)
-        return best_chunks(rows, k, None)
+        kept = np.arange(len(ids))
+        if allowed is not None and not allowed.is_all:
+            kept = np.nonzero(mask(ids // KINDS, allowed))[0]
+        top = kept[top_positions(similarity[kept], k * self.kinds())]
+        return best_chunks(zip(ids[top].tolist(), cosines(matrix[top], query), strict=True), k, None)
 
     def has_plain(self) -> bool:
         """Tell whether vectors stand in the plain table, which the extension does not search."""
@@ -183,9 +188,10 @@ class NumpyVec:
                 bits = np.unpackbits(np.frombuffer(validity, np.uint8), bitorder="little")[:size].astype(bool)
                 ids.append(np.frombuffer(rowids, "<i8")[:size][bits].astype(np.int64))
                 vectors.append(np.frombuffer(blob, "<f4").reshape(-1, self._dimension)[:size][bits])
-        for number, blob in self._execute(f"SELECT id, embedding FROM {self._plain}"):
-            ids.append(np.array([number], np.int64))
-            vectors.append(np.frombuffer(blob, "<f4").reshape(1, -1))
+        plain = list(self._execute(f"SELECT id, embedding FROM {self._plain}"))
+        if plain:
+            ids.append(np.array([number for number, _ in plain], np.int64))
+            vectors.append(np.frombuffer(b"".join(blob for _, blob in plain), "<f4").reshape(len(plain), -1))
         return np.concatenate(ids), np.concatenate(vectors)
 
     def _has_vec(self) -> bool:
@@ -229,11 +235,25 @@ def mask(chunk_ids: NDArray[np.int64], allowed: RowFilter) -> NDArray[np.bool_]:
     return keep
 
 
+def cosines(vectors: Vectors, query: Vectors) -> list[float]:
+    """Return the products of unit vectors in double precision, the same whichever backend found them."""
+    products: list[float] = (vectors.astype(np.float64) * query.astype(np.float64)).sum(axis=1).tolist()
+    return products
+
+
+def top_positions(values: NDArray[Any], wanted: int) -> NDArray[np.int64]:
+    """Return the positions of the wanted highest values and of all that tie with the last of them."""
+    if wanted >= len(values):
+        return np.arange(len(values))
+    least = np.partition(values, len(values) - wanted)[len(values) - wanted]
+    return np.nonzero(values >= least - _SLACK)[0]
+
+
 def best_chunks(rows: Iterable[tuple[int, float]], k: int, allowed: RowFilter | None) -> list[Hit]:
     """Return the k best chunks of (vector id, cosine) rows, each by its best kind, ties by id."""
     best: dict[int, float] = {}
-    for number, similarity in rows:
-        chunk_id = number // KINDS
+    for number, cosine in rows:
+        chunk_id, similarity = number // KINDS, round(cosine, DIGITS)
         if (allowed is None or chunk_id in allowed) and similarity > best.get(chunk_id, -2.0):
             best[chunk_id] = similarity
     ranked = sorted(best.items(), key=lambda item: (-item[1], item[0]))[:k]

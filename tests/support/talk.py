@@ -8,6 +8,7 @@ from typing import Any
 
 from indexer.embedder import Embedder
 from indexer.queue import EmbedReport, embed
+from indexer.rows import PassageRow
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from indexer.writer import IndexReport, index
@@ -118,6 +119,11 @@ def run_embed(store: Store, embedder: Embedder, **options: Any) -> EmbedReport:
 def rows(store: Store, sql: str) -> list[tuple[Any, ...]]:
     """Run a query with {g} for the serving generation."""
     return list(store.run(sql.replace("{g}", str(store.generation))))
+
+
+def passages(store: Store, **options: Any) -> list[PassageRow]:
+    """Return every chunk that may be seen."""
+    return list(store.passages([c for (c,) in rows(store, "SELECT id FROM chunk_{g} ORDER BY id")], **options).values())
 
 
 def keys_and_pointers(store: Store) -> set[tuple[Any, ...]]:
