@@ -8,7 +8,7 @@ by an idf over max(N, 2000) chunks.
 
 import math
 from collections.abc import Callable, Container, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from indexer.rows import TOOL_IDS, LexicalResult
@@ -21,12 +21,21 @@ _LEAST_IDF = 1e-6  # what FTS5 takes instead of an idf at or below zero
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """Which words of a query are left out in a large store, where each costs time in proportion to its chunks."""
+    """Which words of a query are left out in a large store, where each costs time in proportion to its chunks.
+
+    A word that more than the frequent share holds is left out, the rarest stay, and together they may have at most
+    most_rows chunks (the least terms excepted). What tools printed is most of a store and seldom the answer: there
+    fewer and rarer words are asked for, and at most tool_limit chunks come back.
+    """
 
     from_chunks: int = 2000
-    frequent_share: float = 0.05
-    rarest_terms: int = 6
+    frequent_share: float = 0.15
+    rarest_terms: int = 10
     least_terms: int = 2
+    most_rows: int = 12_000
+    tool_share: float = 0.01
+    tool_terms: int = 4
+    tool_limit: int = 60
 
 
 def search(
@@ -42,9 +51,10 @@ def search(
         return LexicalResult((), {}, {}, ())
     words = _Words(execute, generation, list(dict.fromkeys(terms)))
     passes = None if allowed is None else allowed if callable(allowed) else allowed.__contains__
-    for band in (_Band(0, TOOL_IDS), _Band(TOOL_IDS, 1 << 62)):
-        words.look(band, cut, passes)
-    best = sorted(words.scores.items(), key=lambda hit: (-hit[1], hit[0]))[:limit]
+    said = words.look(_Band(0, TOOL_IDS), cut, passes)[:limit]
+    tools = replace(cut, frequent_share=cut.tool_share, rarest_terms=cut.tool_terms)
+    printed = words.look(_Band(TOOL_IDS, 1 << 62), tools, passes)[: min(limit, cut.tool_limit)]
+    best = sorted(said + printed, key=lambda hit: (-hit[1], hit[0]))[:limit]
     dropped = tuple(term for term in words.terms if term in words.left and term not in words.asked)
     return LexicalResult(
         tuple(best), words.df, {chunk_id: set(words.matched[chunk_id]) for chunk_id, _ in best}, dropped
@@ -71,17 +81,17 @@ class _Words:
         self._table = f"chunk_fts_{generation}"
         self._all = indexed_chunks(execute, generation)
         self._everywhere: dict[str, int] = {}
-        self.scores: dict[int, float] = {}
         self.matched: dict[int, list[int]] = {}
         self.df: dict[str, int] = {}
         self.left: set[str] = set()
         self.asked: set[str] = set()
 
-    def look(self, band: _Band, cut: Cut, passes: Callable[[int], bool] | None) -> None:
-        """Add the hits of one band."""
+    def look(self, band: _Band, cut: Cut, passes: Callable[[int], bool] | None) -> list[tuple[int, float]]:
+        """Return the hits of one band, best first, and note which terms were asked for."""
         chunks = self._chunks(band)
         if not chunks:
-            return
+            return []
+        scores: dict[int, float] = {}
         df: dict[str, int] = {}
         chosen = self.terms
         if chunks >= cut.from_chunks:
@@ -100,12 +110,13 @@ class _Words:
             weight = idf(chunks, len(rows)) / -fts_idf(self._all, holding)
             for chunk_id, score in rows:
                 if passes is None or passes(chunk_id):
-                    self.scores[chunk_id] = self.scores.get(chunk_id, 0.0) + score * weight
+                    scores[chunk_id] = scores.get(chunk_id, 0.0) + score * weight
                     self.matched.setdefault(chunk_id, []).append(number)
         for term, count in df.items():
             self.df[term] = self.df.get(term, 0) + count
         self.asked.update(chosen)
         self.left.update(term for term in self.terms if term not in chosen)
+        return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
 
     def _chunks(self, band: _Band) -> int:
         """How many chunks a band has: ids are given without gaps, and a few that were removed change no weight."""
@@ -187,5 +198,11 @@ def _rarest(
         for term in unknown:
             df[term] = next(iter(execute(sql, (quoted(term),))))[0]
         known += sorted(unknown, key=lambda term: (df[term], term))[: cut.least_terms - len(known)]
-    keep = set(sorted(known, key=lambda term: (df[term], terms.index(term)))[: cut.rarest_terms])
+    keep: set[str] = set()
+    rows = 0
+    for term in sorted(known, key=lambda term: (df[term], terms.index(term)))[: cut.rarest_terms]:
+        rows += df[term]
+        if len(keep) >= cut.least_terms and rows > cut.most_rows:
+            break
+        keep.add(term)
     return [term for term in terms if term in keep]

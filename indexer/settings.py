@@ -25,18 +25,12 @@ class IndexSettings:
     embed_batch: int = 16
     batch_events: int = 64
     threads: int = 0  # 0: as many as there are cores, one on battery
-    # Lexical search: the cut that makes it fast, and from which size on it is used.
-    frequent_share: float = 0.05
-    rarest_terms: int = 6
-    cut_from_chunks: int = 2000
 
     def __post_init__(self) -> None:
         if not 80 <= self.chunk_chars <= 4000:
             raise ValueError(f"chunk_chars is {self.chunk_chars}, must be between 80 and 4000")
         if self.chunk_overlap_chars != 0:
             raise ValueError(f"chunk_overlap_chars is {self.chunk_overlap_chars}, only 0 is supported")
-        if not 0 < self.frequent_share <= 1 or self.rarest_terms < 2:
-            raise ValueError("frequent_share must lie in (0, 1] and rarest_terms be at least 2")
 
 
 def config_hash(settings: IndexSettings, *, max_tokens: int) -> str:

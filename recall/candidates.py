@@ -11,9 +11,10 @@ Every number is fixed: nothing is scaled by what else was found, so that a score
 """
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
+from indexer.lexical import Cut
 from indexer.reader import Reader
 from indexer.rows import ExchangeRow, PassageRow, PointerRow, RowFilter
 from recall.cues import Cues
@@ -58,8 +59,11 @@ class _Evidence:
     matched: Mapping[int, set[int]]
 
     def of(self, chunk: int, s: RetrievalSettings) -> float:
-        bm25 = self.words.get(chunk, 0.0)
-        return bm25 / (bm25 + s.words_half_at) + s.dense_weight * max(0.0, self.cosine.get(chunk, 0.0))
+        bm25, cosine = self.words.get(chunk), self.cosine.get(chunk)
+        if bm25 is None and cosine is None:
+            return 0.0  # most of an exchange's passages: found by neither search
+        bm25 = bm25 or 0.0
+        return bm25 / (bm25 + s.words_half_at) + s.dense_weight * max(0.0, cosine or 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +79,8 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     """Return the best k passages by relevance; ties by chunk id."""
     as_of = None if query.as_of is None else math.ceil(query.as_of.timestamp()) - 1
     allowed = reader.allowed(query.session or None, as_of, query.root)
-    lexical = reader.lexical(cues.terms, limit=s.lexical_limit, allowed=allowed)
+    cut = Cut(frequent_share=s.frequent_share, rarest_terms=s.rarest_terms)
+    lexical = reader.lexical(cues.terms, limit=s.lexical_limit, allowed=allowed, cut=cut)
     near = vectors(cues.text, allowed) if vectors is not None else None
     evidence = _Evidence(dict(lexical.hits), dict(near or ()), lexical.matched)
     classes = _class_weights(s)
@@ -84,8 +89,8 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     by_meaning = seen.read([chunk for chunk, _ in (near or ())[: s.arm]])
     seeds = dict.fromkeys([*seen.strongest(lexical.hits, s), *by_meaning])
     exchanges = reader.exchange(sorted({seen[c].pointer.exchange_id for c in seeds}))
-    around = [c for e in exchanges.values() for c in (*e.prompt_chunks, *e.final_chunks)]
-    around = seen.read([c for c in dict.fromkeys(around) if allowed is None or c in allowed])
+    around = _around(exchanges.values(), evidence, seen, _surely(seeds, evidence, seen, classes, s), s)
+    around = seen.read([c for c in around if allowed is None or c in allowed])
     pool = [seen[c] for c in dict.fromkeys([*seeds, *around])]
     passages = reader.meta().n_chunks
     found = _Relevance(evidence, exchanges, cues.terms, lexical.df, passages, s, classes).best(pool)
@@ -99,6 +104,31 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     )
 
 
+def _surely(
+    seeds: Iterable[int], evidence: _Evidence, seen: "_Rows", classes: Mapping[str, float], s: RetrievalSettings
+) -> float:
+    """A relevance that k of the seeds reach whatever their form and context; below 0 where there are fewer."""
+    lowest = min(1.0, s.announcement, s.question, s.pasted)
+    reached = sorted((evidence.of(c, s) * classes[seen[c].source] * lowest for c in seeds), reverse=True)
+    return reached[s.k - 1] if len(reached) >= s.k else -1.0
+
+
+def _around(
+    exchanges: Iterable[ExchangeRow], evidence: _Evidence, seen: "_Rows", least: float, s: RetrievalSettings
+) -> list[int]:
+    """The prompts and final answers of exchanges, without those that cannot come among the best.
+
+    A passage that no search returned has no evidence of its own: only its context speaks for it.
+    """
+    wanted: dict[int, None] = {}
+    for e in exchanges:
+        prompt = max((evidence.of(c, s) for c in e.prompt_chunks if c in seen), default=0.0)
+        for chunks, context in ((e.prompt_chunks, 0.0), (e.final_chunks, s.link * prompt)):
+            can_win = s.session + s.place + context >= least
+            wanted.update((c, None) for c in chunks if can_win or c in seen)
+    return list(wanted)
+
+
 class _Rows:
     """Passages by chunk id, each read once."""
 
@@ -109,6 +139,9 @@ class _Rows:
 
     def __getitem__(self, chunk: int) -> _Seen:
         return self._seen[chunk]
+
+    def __contains__(self, chunk: int) -> bool:
+        return chunk in self._seen
 
     def read(self, chunks: Sequence[int]) -> list[int]:
         """Read these passages; return those that may be seen, in the given order."""

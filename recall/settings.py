@@ -14,6 +14,8 @@ class RetrievalSettings:
     k: int = 50  # candidates that are scored
     arm: int = 100  # best passages taken from words and from vectors
     lexical_limit: int = 400  # passages the word search may return; the rest serves to score exchanges
+    frequent_share: float = 0.15  # in a large store words that more passages hold are not searched for
+    rarest_terms: int = 10  # and at most this many are
     words_half_at: float = 20.0  # bm25 / (bm25 + this)
     dense_weight: float = 0.6  # times the cosine
     prompt_weight: float = 1.0  # class weights: what a person said
