@@ -2,6 +2,7 @@
 
 import socket
 import sqlite3
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -55,3 +56,12 @@ def shared() -> Path:
     if not SHARED.is_dir():
         pytest.skip("no ../shared folder beside the project: real data is not at hand")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def real_sessions(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of the 273 real sessions, unpacked once a run."""
+    folder = tmp_path_factory.mktemp("real")
+    with tarfile.open(shared / "transcripts" / "claude-code.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder

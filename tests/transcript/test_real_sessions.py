@@ -2,7 +2,6 @@
 
 import json
 import os
-import tarfile
 import time
 from collections import Counter
 from pathlib import Path
@@ -30,12 +29,8 @@ ENVELOPES = (
 
 
 @pytest.fixture(scope="session")
-def sessions(shared, tmp_path_factory):
-    """The folder of the unpacked sessions; made once a run."""
-    folder = tmp_path_factory.mktemp("real")
-    with tarfile.open(shared / "transcripts" / "claude-code.tar.xz") as archive:
-        archive.extractall(folder, filter="data")
-    return folder
+def sessions(real_sessions):
+    return real_sessions
 
 
 @pytest.fixture(scope="session")
