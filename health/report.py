@@ -92,6 +92,7 @@ def assess(facts: Facts) -> Report:
         ]
     signals += [
         capture.capture_lag(facts),
+        capture.sources_uncaptured(c),
         capture.near_retention(c),
         capture.sources_missing(c),
         capture.unknown_types(c),

@@ -29,6 +29,18 @@ def capture_lag(facts: Facts, *, warn_seconds: float = 3600, fail_seconds: float
     )
 
 
+def sources_uncaptured(capture: CaptureFacts) -> Signal:
+    """Return transcripts of this workspace of which nothing was ever taken in."""
+    return count(
+        "sources_uncaptured",
+        capture.uncaptured,
+        "transcripts were never taken in",
+        limits=NO_LIMIT,
+        meaning="New ones wait for the end of a turn; 'capture_lag' says for how long.",
+        action="",
+    )
+
+
 def sources_missing(capture: CaptureFacts) -> Signal:
     """Return transcripts that were read once and are gone."""
     return count(

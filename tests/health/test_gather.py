@@ -226,6 +226,7 @@ def test_an_old_transcript_that_was_not_taken_in_fails(filled):
     os.utime(path, (written, written))
 
     assert filled.signal("near_retention").details == (str(path),)
+    assert filled.signal("sources_uncaptured").value == 1
     (filled.config / "settings.json").write_text(json.dumps({"cleanupPeriodDays": 365}))
     assert filled.signal("near_retention").value == 0
 
