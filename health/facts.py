@@ -91,6 +91,7 @@ class CaptureFacts:
     unknown_types: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     damaged: int = 0
+    mended: int = 0
     damaged_where: tuple[str, ...] = ()
     incomplete_tails: tuple[str, ...] = ()
 

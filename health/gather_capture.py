@@ -14,6 +14,7 @@ from transcript.capture_state import CaptureState, SourceState
 from transcript.workspace import Workspace
 
 RETENTION_DAYS = 30  # Claude Code's cleanupPeriodDays where the user has set none
+GLUED = "more than one record"  # the adapter's word for a line all of whose records were taken in
 MARGIN_DAYS = 3  # a transcript this close to its deletion and not taken in is a failure
 
 
@@ -43,6 +44,8 @@ def capture_facts(
         retention = _retention(adapter, env)
     behind = [file for file in files if file.waiting > 0]
     limit = now - (retention - MARGIN_DAYS) * 86400
+    damage = state.damage()
+    mended = sum(why == GLUED for *_, why in damage)
     facts = CaptureFacts(
         ran=bool(state.synced),
         last_sync=datetime.fromisoformat(state.synced).timestamp() if state.synced else None,
@@ -56,8 +59,9 @@ def capture_facts(
         retention_days=retention,
         unknown_types=dict(state.unknown()),
         skipped=dict(state.skipped),
-        damaged=state.damaged(),
-        damaged_where=tuple(f"{path} line {line} byte {at}: {why}" for path, line, at, why in state.damage()),
+        damaged=state.damaged() - mended,
+        mended=mended,
+        damaged_where=tuple(f"{path} line {line} byte {at}: {why}" for path, line, at, why in damage if why != GLUED),
         incomplete_tails=tuple(f"{path} ({size:,} bytes)" for path, size in state.incomplete()),
     )
     return facts, last_write

@@ -97,6 +97,7 @@ def assess(facts: Facts) -> Report:
         capture.sources_missing(c),
         capture.unknown_types(c),
         capture.damaged_lines(c),
+        capture.mended_lines(c),
         capture.incomplete_tails(c),
         capture.skipped(c),
     ]

@@ -146,7 +146,7 @@ def changed(settings: Settings) -> dict[str, Any]:
 
 def turns(log: Log, *, modes: tuple[str, ...] = MODES) -> Iterator[Event]:
     """Ledger events, newest first."""
-    for event in log.read_back():
+    for event in log.read_back(only=TYPE):
         if event.type == TYPE and event.body.get("mode") in modes:
             yield event
 

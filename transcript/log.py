@@ -149,13 +149,18 @@ class Log:
         if not found:
             raise RecordError(f"event {start.seq} was read before, but the record has another; run 'recall verify'")
 
-    def read_back(self, before: Position | None = None) -> Iterator[Event]:
-        """Yield events from newest to oldest: the one that ends at before first, all by default."""
+    def read_back(self, before: Position | None = None, *, only: str = "") -> Iterator[Event]:
+        """Yield events from newest to oldest: the one that ends at before first, all by default.
+
+        With only, events of that type alone: the others are passed over without being parsed.
+        """
         at = before or self.head().position
         if at.seq == 0:
             return
+        wanted = f'"type":"{only}",'.encode("ascii") if only else b""
         for segment, end, line in lines_back(self.directory, segment=at.segment, offset=at.offset):
-            yield from_line(line, segment=segment, end=end)
+            if wanted in line[-64:]:  # the envelope's last fields
+                yield from_line(line, segment=segment, end=end)
 
     def ids(self) -> IdMap:
         """Return the map of the record's ids, caught up with the head."""

@@ -94,6 +94,18 @@ def damaged_lines(capture: CaptureFacts) -> Signal:
     )
 
 
+def mended_lines(capture: CaptureFacts) -> Signal:
+    """Return lines that hold more than one record; all of them were taken in."""
+    return count(
+        "mended_lines",
+        capture.mended,
+        "lines held more than one record",
+        limits=NO_LIMIT,
+        meaning="A harness left out a line end; every record of such a line was taken in.",
+        action="",
+    )
+
+
 def incomplete_tails(capture: CaptureFacts) -> Signal:
     """Return files whose last line is not finished yet."""
     return count(

@@ -246,6 +246,18 @@ def test_damaged_lines_are_named_without_their_content(place):
     assert "hunter2" not in assess(place.facts()).to_json()
 
 
+def test_glued_lines_lost_nothing_and_are_no_problem(place):
+    session = place.session(("a", "b"))
+    path = session.write(place.config)
+    path.write_bytes(path.read_bytes().replace(b"}\n{", b"}{", 1))
+    place.sync()
+    place.index()
+
+    assert place.signal("damaged_lines").value == 0
+    assert place.signal("mended_lines").value == 1
+    assert place.facts().index.rows == 2
+
+
 def test_unknown_record_types_are_named(place):
     session = place.session(("a", "b"))
     session.record("brand-new-thing", payload=1)

@@ -455,3 +455,11 @@ def test_eight_processes_append_without_interleaving(tmp_path):
     report = verify(log.workspace)
     assert report.ok
     assert report.counts["events"] == 1600
+
+
+def test_reading_back_can_pass_over_other_types(tmp_path):
+    """The type is looked for in the envelope alone: a text that quotes one is no event of it."""
+    log = make_log(tmp_path, [make_draft(0, text='"type":"sighting","v":1}'), make_draft(1, text="x")])
+
+    assert list(log.read_back(only="conversation_turn")) == list(log.read_back())
+    assert list(log.read_back(only="sighting")) == []
