@@ -93,6 +93,21 @@ def near_copies(store: Store) -> int:
     return _one(store, sql)
 
 
+def near_pairs(store: Store, *, least: float = 0.98, most: int = 20_000) -> int | None:
+    """Count pairs of vectors at least this near to each other; None above `most` vectors, where it would take long."""
+    dimension = store.meta().dimension
+    if not dimension:
+        return 0
+    _, matrix = NumpyVec(store.run, store.generation, dimension).matrix()
+    if len(matrix) > most:
+        return None
+    pairs = 0
+    for at in range(0, len(matrix), 512):
+        products = matrix[at : at + 512] @ matrix[at:].T
+        pairs += int(np.count_nonzero(np.triu(products >= least, k=1)))
+    return pairs
+
+
 def by_class(store: Store) -> dict[str, int]:
     """Count chunks by source class."""
     sql = f"SELECT source_class, count(*) FROM chunk_{store.generation} GROUP BY source_class"

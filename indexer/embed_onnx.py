@@ -67,13 +67,22 @@ class MiniLmTokenizer:
     def _piece(self, piece: str) -> int:
         if not _PLAIN.fullmatch(piece):
             return len(self._tokenizer.encode(_clean(piece), add_special_tokens=False).ids)
-        return sum(self._word(word) if word[0].isalnum() else 1 for word in _PLAIN_WORD.findall(piece))
+        known = self._known
+        total = 0
+        for word in _PLAIN_WORD.findall(piece):
+            tokens = known.get(word)
+            if tokens is None:
+                tokens = self._word(word)
+                if len(known) < _KNOWN_PIECES and len(word) <= 32:
+                    known[word] = tokens
+            total += tokens
+        return total
 
     def _word(self, word: str) -> int:
-        """Return the tokens of an ASCII word: the longest known beginning, again and again (WordPiece)."""
-        word = word.lower()
-        if len(word) > _LONGEST_WORD:
+        """Return the tokens of an ASCII word or sign: the longest known beginning, again and again (WordPiece)."""
+        if not word[0].isalnum() or len(word) > _LONGEST_WORD:
             return 1
+        word = word.lower()
         start = tokens = 0
         while start < len(word):
             end = len(word)

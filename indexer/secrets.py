@@ -9,6 +9,7 @@ import hashlib
 import hmac
 import math
 import re
+from collections.abc import Iterator
 from typing import NamedTuple
 
 from indexer.secret_shapes import SHAPES
@@ -37,21 +38,23 @@ _SPREAD = frozenset(
         "bearer",
         "cookie",
         "curl-password",
+        "slack-webhook",
+        "discord-webhook",
+        "teams-webhook",
     ]
 )
 _HINTED = tuple((hint, shape, shape.kind in _SPREAD) for shape in SHAPES for hint in shape.hints)
 _RUN = re.compile(r"[A-Za-z0-9_.+/=~-]{16,}")
-_NAME = (
-    r"pass(?:word|wd|phrase|code)|pwd|secret|token|api[_-]?key|apikey|access[_-]?key|auth[_-]?key|private[_-]?key|"
-    r"client[_-]?secret|encryption[_-]?key|signing[_-]?key|credentials?|[_-]key"
-)
-_NAME_HINTS = ("pass", "pwd", "secret", "token", "key", "credential")
+_NAMES = (
+    "password", "passwd", "passphrase", "passcode", "pwd", "secret", "token", "apikey", "credential", "credentials",
+    "_key", "-key",
+)  # fmt: skip
 _ASSIGNED = re.compile(
-    rf"(?i:(?:{_NAME})(?:[_-][a-z0-9]+)?)"
+    rf"(?i:(?:{'|'.join(_NAMES)})(?:[_-][a-z0-9]+)?)"
     r"[\"']?\s{0,3}(?:=>|:=|=|:)\s{0,3}(?:\"([^\"\n]{6,200})\"|'([^'\n]{6,200})'|([^\s\"'`,;(){}\[\]<>]{8,200}))"
 )
 _MARK = re.compile(r"\[secret:[a-z-]+:[0-9a-f]{6}\]")
-_CODE = re.compile(r"^(?:[$%{<(\[]|https?://|[a-z_]+\()|[(){}<>\[\]]|^[./~]|\.\.\.|^\*+$|^[xX.*_-]+$")
+_CODE = re.compile(r"^(?:[$%&{<(\[]|https?://|[a-z_]+\()|[(){}<>\[\]]|^[./~]|\.\.\.|^\*+$|^[xX.*_-]+$")
 
 # snake_case, kebab-case, dotted names and paths with at most a short number: names of things, not secrets.
 _NAME_LIKE = re.compile(
@@ -64,13 +67,15 @@ def find(text: str) -> list[Secret]:
     lower = text.lower()
     found: list[Secret] = []
     tried: set[str] = set()
-    runs = " ".join(_RUN.findall(lower))
+    runs = " ".join(_RUN.findall(text))
+    runs_lower = runs.lower()
     for hint, shape, spread in _HINTED:
-        if hint in (lower if spread else runs) and shape.kind not in tried:
-            tried.add(shape.kind)
+        if hint not in (lower if spread else runs_lower) or shape.kind in tried:
+            continue
+        tried.add(shape.kind)
+        if spread or shape.pattern.search(runs):  # the runs are a small part of the text
             found.extend(Secret(*_span(match), shape.kind) for match in shape.pattern.finditer(text))
-    if any(hint in lower for hint in _NAME_HINTS):
-        found.extend(_assigned(text))
+    found.extend(_assigned(text, lower))
     if not found:
         return []
     marks = [match.span() for match in _MARK.finditer(text)]
@@ -111,15 +116,29 @@ def _span(match: re.Match[str]) -> tuple[int, int]:
     return match.span(1) if match.re.groups and match.group(1) is not None else match.span()
 
 
-def _assigned(text: str) -> list[Secret]:
+def _assigned(text: str, lower: str) -> list[Secret]:
     """Return values given to a name that says secret, unless the value reads like code, prose or a placeholder."""
     found = []
-    for match in _ASSIGNED.finditer(text):
+    for match in _assignments(text, lower):
         group = next(number for number in (1, 2, 3) if match.group(number) is not None)
         value = match.group(group)
         if _looks_secret(value):
             found.append(Secret(*match.span(group), "assigned"))
     return found
+
+
+def _assignments(text: str, lower: str) -> Iterator[re.Match[str]]:
+    """Yield what a telling name is given; names are looked for as plain text, which is many times faster."""
+    if len(lower) != len(text):  # lower case of another length: positions would be wrong
+        yield from _ASSIGNED.finditer(text)
+        return
+    for name in _NAMES:
+        at = lower.find(name)
+        while at >= 0:
+            match = _ASSIGNED.match(text, at)
+            if match:
+                yield match
+            at = lower.find(name, at + len(name))
 
 
 def _looks_secret(value: str) -> bool:

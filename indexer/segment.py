@@ -68,8 +68,8 @@ STOP = frozenset((_ENGLISH + _GERMAN + _FRENCH).split()) | frozenset("abcdefghij
 def segment(text: str) -> list[str]:
     """Return the words of text in order, lower case; an identifier gives its joined form, then its parts."""
     tokens: list[str] = []
-    for match in _WORD.finditer(normalize("NFC", text)):
-        tokens.extend(_tokens(match.group()))
+    for word in _WORD.findall(text if text.isascii() else normalize("NFC", text)):
+        tokens.extend(_tokens(word))
     return tokens
 
 

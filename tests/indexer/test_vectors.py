@@ -6,6 +6,7 @@ Case store-knn-limit: asg017/sqlite-vec#157, basicmachines-co/basic-memory#604, 
 import numpy as np
 import pytest
 
+from indexer.audit import near_pairs
 from indexer.rows import RowFilter
 from indexer.store import Shape, Store
 from indexer.vectors import KINDS, NumpyVec, SqliteVec, fault, unit
@@ -180,3 +181,16 @@ def test_vectors_written_without_the_extension_are_moved_over_when_it_is_back(tm
         assert chunk_ids(store.nearest(vectors[5], 6)) == chunk_ids(before)
     with Store.open(path, extension=False) as store:
         assert chunk_ids(store.nearest(vectors[5], 6)) == chunk_ids(before)
+
+
+def test_near_pairs_are_counted_by_their_cosine(store):
+    """LCA-D-11: near copies are kept and counted."""
+    rows = np.eye(DIMENSION, dtype=np.float32)
+    near = unit(rows[0] + 0.1 * rows[1])  # cosine to row 0: 1 / sqrt(1.01) = 0.995
+    with store.transaction():
+        store.vectors.add([n * KINDS for n in range(1, 10)], np.vstack([rows, near]))
+        store.recount(1)
+
+    assert near_pairs(store) == 1
+    assert near_pairs(store, least=0.999) == 0
+    assert near_pairs(store, most=3) is None
