@@ -13,6 +13,7 @@ from eval.tables import table
 
 OURS = "recall"
 OVERALL = ("recall@1", "recall@3", "recall@6", "recall@10", "recall@30", "mrr", "score", "strict@6", "coverage@6")
+NAMED = 12  # queries of a duel that the table names; the JSON has all
 DEFINITION = (
     "recall@k: share of answerable queries with an evidence record among the first k items (any@k, by record).\n"
     "score: mean 1/log2(1 + rank of the first hit). strict: the passage overlaps the quote. Intervals: 95 %, bootstrap."
@@ -160,11 +161,13 @@ def _by_type(card: Scorecard) -> str:
 
 
 def _duels(duels: dict[str, Duel]) -> str:
-    rows = [
-        [name, len(d.wins), len(d.losses), d.ties, " ".join(d.wins) or "-", " ".join(d.losses) or "-"]
-        for name, d in duels.items()
-    ]
+    rows = [[name, len(d.wins), len(d.losses), d.ties, _named(d.wins), _named(d.losses)] for name, d in duels.items()]
     return table(["against", "wins", "losses", "ties", "won", "lost"], rows)
+
+
+def _named(queries: Sequence[str]) -> str:
+    more = f" and {len(queries) - NAMED} more" if len(queries) > NAMED else ""
+    return " ".join(queries[:NAMED]) + more or "-"
 
 
 def _bounds(card: Scorecard, name: str) -> str:
