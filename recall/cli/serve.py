@@ -59,6 +59,8 @@ def main(arguments: list[str]) -> None:
 
 def serve(data: Path, env: dict[str, str]) -> str:
     """Answer hooks until the end, and return its reason. The caller holds the service's lock."""
+    for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
+        os.environ.setdefault(name, "1")  # a turn is too short to wait for a second processor
     from indexer.embedder import load
     from recall.resident import Resident
     from recall.warm_model import WarmModel

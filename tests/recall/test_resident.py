@@ -71,9 +71,10 @@ def ask(made: Resident, prompt: str = QUESTION, left: float = 0.5, **more: objec
 
 
 def test_a_warm_turn_uses_vectors_and_says_so(data, workspace):
-    assert "7443" in ask(resident(data, StubEmbedder))
-
+    found = ask(resident(data, StubEmbedder))
     (row,) = ledger_rows(workspace)
+
+    assert "7443" in found, row
     assert row["mode"] == "warm"
     assert "note" not in row
     assert "words_only" not in row

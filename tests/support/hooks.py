@@ -19,6 +19,7 @@ from typing import Any
 from recall.hook_client import ADDRESS
 from recall.launcher import site_folder
 from recall.service import Limits, Respond, Service, call
+from transcript.marks import set_config_id
 from transcript.workspace import Workspace, workspaces
 
 SITE = site_folder()
@@ -158,7 +159,9 @@ def remember(
         return _remember(data, root, exchanges, session, embed)
     made = _template(exchanges, session, embed)
     shutil.copytree(made, data, dirs_exist_ok=True)
-    return next(iter(workspaces(data)))
+    (found,) = workspaces(data)
+    set_config_id(project() / ".recall" / "config.toml", found.id)  # another content may have marked the project since
+    return found
 
 
 @functools.cache
