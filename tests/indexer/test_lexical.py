@@ -12,7 +12,7 @@ from support.talk import Talk, indexed, recorded, rows
 
 from indexer.bm25_fallback import WordRanker
 from indexer.lexical import Cut
-from indexer.rows import RowFilter
+from indexer.rows import TOOL_IDS, RowFilter
 from indexer.segment import query_terms, segment
 from indexer.store import Store
 
@@ -195,3 +195,21 @@ def test_an_index_written_without_fts5_gets_its_words_when_fts5_is_there(tmp_pat
     with Store.open(workspace.index_path, "w") as store:
         assert store.has_table("chunk_fts_1")
         assert store.lexical(["caracal"], limit=1).hits[0][0] == 1
+
+
+def test_what_tools_print_does_not_change_what_talk_weighs(tmp_path):
+    """A word that is rare among what was said stays rare, however often tools print it."""
+    scores = []
+    for name, prints in (("quiet", 0), ("loud", 400)):
+        talk = Talk()
+        for n in range(20):
+            talk.prompt(f"the caracal of row {n} sleeps" if n < 2 else f"a plain line {n} of five")
+        for n in range(prints):
+            talk.result(f"the caracal of line {n} prints")
+        with indexed(recorded(tmp_path / name, talk)) as store:
+            hits = [(i, s) for i, s in store.lexical(["caracal"], limit=1000).hits if i < TOOL_IDS]
+            assert len(store.lexical(["caracal"], limit=1000).hits) == 2 + min(prints, Cut().tool_limit)
+            scores.append(dict(hits))
+
+    assert scores[0].keys() == scores[1].keys()
+    assert list(scores[0].values()) == pytest.approx(list(scores[1].values()), rel=0.05)
