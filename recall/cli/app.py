@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -39,8 +40,16 @@ class App:
 
     @classmethod
     def here(cls) -> App:
-        """The app of this process: its environment and its folder."""
-        return cls(os.environ, Path.cwd())
+        """The app of this process: its environment and its folder.
+
+        An installed launcher that names a program which is gone (an upgrade put it elsewhere) is pointed at this one.
+        """
+        from recall import launcher
+
+        app = cls(os.environ, Path.cwd())
+        with contextlib.suppress(OSError):
+            launcher.refresh(app.data)
+        return app
 
     def now(self) -> datetime:
         """The clock."""

@@ -126,6 +126,22 @@ def test_an_upgrade_rewrites_a_launcher_whose_program_is_gone_and_no_other(tmp_p
     assert path.read_text() == other
 
 
+@unix
+def test_any_command_mends_the_launcher_after_the_program_has_moved(tmp_path):
+    path = launcher.write(tmp_path)
+    right = path.read_text()
+    path.write_text(right.replace(sys.executable, "/gone/python"))
+
+    subprocess.run(
+        [sys.executable, "-I", "-m", "recall.cli.main", "config"],
+        env={**os.environ, "RECALL_HOME": str(tmp_path)},
+        capture_output=True,
+        check=True,
+    )
+
+    assert path.read_text() == right
+
+
 def test_the_windows_launcher_quotes_every_path_and_ends_with_0(tmp_path):
     text = launcher.render(
         Path("C:/Users/Ann B/recall"), python="C:/Py 100%/python.exe", site=Path("C:/site"), version="1", windows=True
