@@ -15,9 +15,7 @@ from eval.tables import table
 from health.stats import median, percentile
 from indexer.reader import Reader
 from recall.engine import recall
-from recall.gate import gate_score
 from recall.query import Query
-from recall.selection import POLICY
 from recall.settings import Settings, settings_hash
 from recall.turn import CountTokens, Turn, Vectors
 
@@ -164,12 +162,6 @@ def suggested(scores: Sequence[float]) -> float | None:
     return round(percentile(list(scores), KEEP_OUT) + 0.005, 2) if found else None
 
 
-def score_of(turn: Turn) -> float:
-    """Return what the gate compares with its threshold: the best evidence, damped for few content words."""
-    best = max((r.candidate.evidence for r in turn.ranked if r.verdict not in POLICY), default=0.0)
-    return gate_score(best, len(turn.terms))
-
-
 def own_prompts(
     execute: Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]], generation: int
 ) -> list[tuple[str, str, int]]:
@@ -186,7 +178,7 @@ def _scores(name: str, turns: Sequence[Turn]) -> Scores:
     searched = [turn for turn in turns if turn.terms or turn.ranked]
     return Scores(
         name,
-        tuple(round(score_of(turn), 4) for turn in searched),
+        tuple(round(turn.gate_score, 4) for turn in searched),
         len(turns) - len(searched),
         sum(bool(turn.block) for turn in turns),
     )

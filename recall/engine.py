@@ -12,12 +12,12 @@ from datetime import datetime
 from indexer.reader import Reader
 from recall.candidates import Found, candidates
 from recall.cues import Cues, read_cues
-from recall.gate import gate_score, rare_terms
+from recall.gate import Asked, asked, gate_score
 from recall.injection import Rendered, inject
 from recall.likeness import folded
 from recall.policy import forbidden, with_secrets, withheld
 from recall.query import Query
-from recall.selection import POLICY, GateInput, Scored, choose, diversified, unique
+from recall.selection import POLICY, Scored, choose, diversified, unique
 from recall.settings import Settings
 from recall.turn import Candidate, CountTokens, Ranked, Scorer, Turn, Vectors
 from scoring.recency import age_days
@@ -61,7 +61,7 @@ def recall(
         cues.terms,
         rendered.tokens,
         len(found.candidates),
-        _gate_score(ranked, cues),
+        _gate_score(ranked, read_prompt(found, settings)),
         clock.stages,
     )
 
@@ -103,17 +103,22 @@ def select(
         else:
             passed.append(item)
     kept, copies = unique(passed, settings.selection)
-    known = GateInput(
-        len(cues.terms),
-        bool(found.words_only),
-        rare_terms(found.frequency, passages=found.passages, settings=settings.gate),
-    )
     ranked, reason = choose(
-        diversified(kept, settings.selection), settings.gate, settings.selection, known, places=settings.budget.items
+        diversified(kept, settings.selection),
+        settings.gate,
+        settings.selection,
+        read_prompt(found, settings),
+        places=settings.budget.items,
     )
     if not ranked and out:
         reason = out[0].verdict
     return [*ranked, *copies, *out], reason
+
+
+def read_prompt(found: Found, settings: Settings) -> Asked:
+    """What the gate knows of the prompt."""
+    words_only = bool(found.words_only)
+    return asked(found.frequency, passages=found.passages, words_only=words_only, settings=settings.gate)
 
 
 def render(
@@ -156,9 +161,9 @@ def _without_own_head(candidate: Candidate, prompt: str) -> Candidate:
     return replace(candidate, head="") if head and prompt.startswith(head) else candidate
 
 
-def _gate_score(ranked: Sequence[Ranked], cues: Cues) -> float:
+def _gate_score(ranked: Sequence[Ranked], prompt: Asked) -> float:
     best = max((r.candidate.evidence for r in ranked if r.verdict not in POLICY), default=0.0)
-    return gate_score(best, len(cues.terms))
+    return gate_score(best, prompt)
 
 
 class _Clock:

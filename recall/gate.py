@@ -4,11 +4,15 @@ On the hook path: standard library only.
 
 - evidence: the best relevance b of any candidate, times n / (n + 1) for the prompt's n content words. Recency and
   place say nothing about relevance and stay out of it. A very short prompt resembles everything: n keeps it closed.
+  Where only words were searched, times the root of the share of those words that were ever said: a new word is a sign
+  of a new subject. (With vectors that costs more than it gives: a prompt in another language is all new words.)
 - item: an item needs a cosine at the similarity floor, or a rare word of the prompt. Equal to the floor passes.
 - margin: an item far below the best one adds nothing.
 """
 
+import math
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from recall.settings import GateSettings
 from recall.turn import Candidate
@@ -19,20 +23,39 @@ BELOW_FLOOR = "below_floor"
 BELOW_MARGIN = "below_margin"
 
 
-def closed(evidence: Iterable[float], *, content_words: int, words_only: bool, settings: GateSettings) -> str:
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """What the gate knows of a prompt: its content words, how many of them were ever said, and which are rare."""
+
+    words: int
+    known: int
+    words_only: bool
+    rare: frozenset[str] = frozenset()
+
+
+def asked(frequency: Mapping[str, int], *, passages: int, words_only: bool, settings: GateSettings) -> Asked:
+    """Read a prompt's words; `frequency` says how many passages hold each of them."""
+    rare = rare_terms(frequency, passages=passages, settings=settings)
+    return Asked(len(frequency), sum(1 for count in frequency.values() if count), words_only, rare)
+
+
+def closed(evidence: Iterable[float], prompt: Asked, settings: GateSettings) -> str:
     """Why nothing may be shown for this prompt; "" where the gate is open."""
     best = max(evidence, default=0.0)
     if best <= 0.0:
         return NO_CANDIDATES
     if not settings.evidence:
         return ""
-    threshold = settings.threshold_words if words_only else settings.threshold
-    return "" if gate_score(best, content_words) >= threshold else LOW_EVIDENCE
+    threshold = settings.threshold_words if prompt.words_only else settings.threshold
+    return "" if gate_score(best, prompt) >= threshold else LOW_EVIDENCE
 
 
-def gate_score(best: float, content_words: int) -> float:
-    """Best relevance, damped for prompts of few content words."""
-    return best * content_words / (content_words + 1)
+def gate_score(best: float, prompt: Asked) -> float:
+    """Best relevance, damped for prompts of few content words and, by words alone, of new ones."""
+    if not prompt.words:
+        return 0.0
+    damped = best * prompt.words / (prompt.words + 1)
+    return damped * math.sqrt(prompt.known / prompt.words) if prompt.words_only else damped
 
 
 def item_refused(candidate: Candidate, *, best: float, rare: frozenset[str], settings: GateSettings) -> str:

@@ -6,7 +6,7 @@ On the hook path: standard library only.
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from recall.gate import closed, item_refused
+from recall.gate import Asked, closed, item_refused
 from recall.likeness import folded, jaccard, tokens
 from recall.settings import GateSettings, SelectionSettings
 from recall.turn import Candidate, Ranked
@@ -59,16 +59,6 @@ class Scored:
     def order(self) -> tuple[float, str, int]:
         """Best first; ties by event id and place, never by chance."""
         return (-self.score.total, self.candidate.pointer.event, self.candidate.pointer.start)
-
-
-@dataclass(frozen=True, slots=True)
-class GateInput:
-    """What the gate knows beside the items."""
-
-    content_words: int
-    words_only: bool
-    rare: frozenset[str]
-    evidence: tuple[float, ...] = ()  # b of every candidate that policy lets through is added to these
 
 
 def unique(scored: Sequence[Scored], settings: SelectionSettings) -> tuple[list[Scored], list[Ranked]]:
@@ -134,7 +124,7 @@ def diversified(scored: Sequence[Scored], settings: SelectionSettings) -> list[S
 
 
 def choose(
-    ordered: Sequence[Scored], gate: GateSettings, settings: SelectionSettings, known: GateInput, *, places: int
+    ordered: Sequence[Scored], gate: GateSettings, settings: SelectionSettings, prompt: Asked, *, places: int
 ) -> tuple[list[Ranked], str]:
     """Give every item a verdict, in the order of the list; also say why nothing is shown, "" where something is.
 
@@ -142,13 +132,8 @@ def choose(
     the other takes.
     """
     best = max((item.candidate.relevance for item in ordered), default=0.0)
-    shut = closed(
-        [*known.evidence, *(item.candidate.evidence for item in ordered)],
-        content_words=known.content_words,
-        words_only=known.words_only,
-        settings=gate,
-    )
-    verdicts = [shut or item_refused(item.candidate, best=best, rare=known.rare, settings=gate) for item in ordered]
+    shut = closed((item.candidate.evidence for item in ordered), prompt, gate)
+    verdicts = [shut or item_refused(item.candidate, best=best, rare=prompt.rare, settings=gate) for item in ordered]
     passing = [i for i, verdict in enumerate(verdicts) if not verdict]
     seated = _seated([ordered[i].candidate for i in passing], settings, places)
     for place, i in enumerate(passing):

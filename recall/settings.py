@@ -52,9 +52,9 @@ class GateSettings:
     similarity_floor: float = 0.50
     rare: bool = True  # a lexical hit passes on a rare word or an identifier
     rare_share: float = 0.02  # a word is rare when at most this share of max(N, 2000) passages hold it
-    evidence: bool = True  # the best relevance, times n / (n + 1) for n content words, must reach a threshold
+    evidence: bool = True  # the gate's score (recall.gate) must reach a threshold
     threshold: float = 0.50
-    threshold_words: float = 0.35  # the same where no vectors were at hand
+    threshold_words: float = 0.32  # the same where no vectors were at hand
     margin: bool = True  # an item far below the best one is left out
     margin_share: float = 0.35  # relevance of an item at least this share of the best
 

@@ -1,26 +1,6 @@
-from types import SimpleNamespace
-
 import pytest
 
-from eval.gate import UNRELATED, Scores, score_of, suggested
-
-
-def turn(*evidence, terms=3, verdict="shown"):
-    ranked = tuple(SimpleNamespace(candidate=SimpleNamespace(evidence=e), verdict=verdict) for e in evidence)
-    return SimpleNamespace(ranked=ranked, terms=("w",) * terms, block="")
-
-
-def test_the_score_is_the_best_evidence_damped_for_few_words():
-    """0.8 with three content words: 0.8 * 3 / 4."""
-    assert score_of(turn(0.2, 0.8)) == pytest.approx(0.6)
-
-
-def test_what_policy_kept_out_does_not_open_the_gate():
-    assert score_of(turn(0.9, verdict="private")) == 0.0
-
-
-def test_nothing_found_scores_zero():
-    assert score_of(turn()) == 0.0
+from eval.gate import UNRELATED, Scores, suggested
 
 
 def test_the_suggestion_stands_just_above_nine_in_ten():

@@ -215,6 +215,25 @@ def test_our_own_block_is_never_injected_again() -> None:
     assert turn.empty_reason == "own_injection"
 
 
+def test_what_policy_kept_out_does_not_open_the_gate() -> None:
+    book = Book()
+    book.add("kestrel pool key AKIAABCDEFGHIJKLMNOP of the importer", "final", cosine=0.9)
+
+    turn = ask(book, "kestrel pool key of the importer")
+
+    assert turn.gate_score == 0.0
+    assert turn.empty_reason == "secret"
+
+
+def test_the_score_of_the_gate_is_the_best_evidence_damped_for_few_words() -> None:
+    book = Book()
+    book.add("quartz vein", "final", cosine=0.7)
+
+    turn = ask(book, "mineral deposit depth")
+
+    assert turn.gate_score == pytest.approx(0.6 * 0.7 * 3 / 4)
+
+
 def test_an_item_is_not_injected_twice_into_a_session(book: Book) -> None:
     first = ask(book, "loris-1818 importer", session="running")
     already = frozenset(p.event for r in first.items for p in r.candidate.pointers)

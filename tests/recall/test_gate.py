@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from recall.gate import closed, gate_score, item_refused, rare_terms
+from recall.gate import Asked, asked, closed, gate_score, item_refused, rare_terms
 from recall.settings import GateSettings
 from recall.turn import Candidate, Pointer
 
@@ -32,18 +32,31 @@ def candidate(*, cosine: float | None = None, matched: str = "", relevance: floa
     ids=["nothing", "no match", "at threshold", "below", "one word damps", "words only", "with vectors"],
 )
 def test_the_best_evidence_opens_the_gate(evidence: list[float], words: int, words_only: bool, expected: str) -> None:
-    assert closed(evidence, content_words=words, words_only=words_only, settings=GATE) == expected
+    assert closed(evidence, Asked(words, words, words_only), GATE) == expected
 
 
 def test_the_evidence_part_can_be_switched_off() -> None:
     off = replace(GATE, evidence=False)
 
-    assert closed([0.01], content_words=1, words_only=False, settings=off) == ""
+    assert closed([0.01], Asked(1, 1, words_only=False), off) == ""
 
 
 def test_the_gate_score_damps_short_prompts() -> None:
-    assert gate_score(0.8, 1) == pytest.approx(0.4)
-    assert gate_score(0.8, 7) == pytest.approx(0.7)
+    assert gate_score(0.8, Asked(1, 1, words_only=False)) == pytest.approx(0.4)
+    assert gate_score(0.8, Asked(7, 7, words_only=False)) == pytest.approx(0.7)
+    assert gate_score(0.8, Asked(0, 0, words_only=False)) == 0.0
+
+
+def test_new_words_close_the_gate_where_only_words_were_searched() -> None:
+    assert gate_score(0.8, Asked(7, 7, words_only=True)) == pytest.approx(0.7)
+    assert gate_score(0.8, Asked(8, 2, words_only=True)) == pytest.approx(0.8 * 8 / 9 * 0.5)
+    assert gate_score(0.8, Asked(8, 2, words_only=False)) == pytest.approx(0.8 * 8 / 9)
+
+
+def test_a_prompt_is_read_by_how_often_its_words_were_said() -> None:
+    prompt = asked({"here": 3, "common": 900, "new": 0}, passages=100, words_only=True, settings=GateSettings())
+
+    assert prompt == Asked(3, 2, words_only=True, rare=frozenset({"here"}))
 
 
 @pytest.mark.parametrize(

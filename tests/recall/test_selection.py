@@ -4,7 +4,8 @@ import random
 
 import pytest
 
-from recall.selection import REASONS, SHOWN, GateInput, Scored, choose, diversified, unique
+from recall.gate import Asked
+from recall.selection import REASONS, SHOWN, Scored, choose, diversified, unique
 from recall.settings import GateSettings, SelectionSettings
 from recall.turn import Candidate, Pointer
 from scoring.score import Features, score
@@ -12,7 +13,7 @@ from scoring.weights import Weights
 from transcript.canonical import b32id
 
 OPEN = GateSettings(item=False, evidence=False, margin=False)
-KNOWN = GateInput(5, False, frozenset())
+KNOWN = Asked(5, 5, words_only=False)
 NO_WEIGHTS = Weights(alpha=1.0, beta=0, gamma=0, delta=0, epsilon=0, lambda_=0)
 
 
