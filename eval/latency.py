@@ -9,6 +9,7 @@ import json
 import os
 import shutil
 import subprocess
+import sys
 import time
 import uuid
 from collections.abc import Callable, Mapping, Sequence
@@ -26,6 +27,7 @@ from transcript.workspace import Workspace
 
 HARNESS = "claude-code"
 WAIT_S = 60.0
+FLOOR = "empty interpreter"
 LOG_FILES_LEFT_OUT = ("native", "blobs", "quarantine")
 Progress = Callable[[str], None]
 
@@ -73,6 +75,7 @@ class LatencyReport:
         lines += [
             f"{run.name}: ledger says {', '.join(f'{k} {v}' for k, v in sorted(run.modes.items())) or 'nothing'}"
             for run in self.runs
+            if run.name != FLOOR
         ]
         if self.ready_ms is not None:
             lines.append(f"service ready {self.ready_ms:,.0f} ms after the first hook")
@@ -126,7 +129,7 @@ def run(
         if warm:
             tell(f"{n} turns with the service")
             ready = bench.start_service()
-            runs.append(bench.warm(n))
+            runs += bench.warm(n)
     finally:
         bench.stop_service()
     return LatencyReport(
@@ -183,10 +186,18 @@ class _Bench:
         self.stop_service()
         return self._turns("without service", times, seen)
 
-    def warm(self, n: int) -> Turns:
-        """Time turns that the running service answers."""
+    def warm(self, n: int) -> list[Turns]:
+        """Time turns that the running service answers, each beside an interpreter that does nothing.
+
+        The second says what the machine gives at that moment: no client in Python can be faster.
+        """
         seen = self._ledger_rows()
-        return self._turns("warm", [self._turn() for _ in range(n)], seen)
+        turns, floors = [], []
+        for _ in range(n):
+            turns.append(self._turn())
+            floors.append(self._run(f'"{sys.executable}" -I -S -c pass', b""))
+        floor = Turns(FLOOR, tuple(round(t, 2) for t, _, _ in floors), tuple(round(t, 2) for _, t, _ in floors), 0, {})
+        return [self._turns("warm", turns, seen), floor]
 
     def start_service(self) -> float:
         """Start the service as the first hook does and wait until it answers; return the milliseconds."""
@@ -222,9 +233,13 @@ class _Bench:
             }
         ).encode()
         self._asked += 1
+        return self._run(self._line, payload)
+
+    def _run(self, line: str, payload: bytes) -> tuple[float, float, bool]:
+        """Run one line as a harness does, through the shell."""
         started = time.perf_counter()
         process = subprocess.Popen(
-            ["/bin/sh", "-c", self._line],
+            ["/bin/sh", "-c", line],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,

@@ -50,7 +50,8 @@ def test_turns_are_timed_through_the_installed_line(place, tmp_path):
 
     report = latency.run(workspace, data, tmp_path, facts=facts, prompts=made_prompts(8), n=2, env=dict(os.environ))
 
-    cold, warm = report.runs
+    cold, warm, floor = report.runs
+    assert len(floor.output_ms) == 2
     assert (len(cold.output_ms), len(warm.output_ms)) == (2, 2)
     assert all(0 < out <= end for run in report.runs for out, end in zip(run.output_ms, run.exit_ms, strict=True))
     assert (cold.modes, warm.modes) == ({"words": 2}, {"warm": 2})
