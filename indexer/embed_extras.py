@@ -25,12 +25,14 @@ class SentenceTransformerEmbedder:
             model: Any = SentenceTransformer(name, local_files_only=True)
         except (OSError, ValueError, RuntimeError) as error:
             raise EmbedderUnavailable(
-                f"sentence-transformers cannot load '{name}' ({error}); give a folder that holds the model"
+                f"sentence-transformers cannot load '{name}' ({str(error).splitlines()[0][:80]});"
+                " give a folder that holds the model"
             ) from error
         self._model = model
         self.id = f"sentence-transformers:{name}"
         self.revision = _revision(self._model, name)
-        self.dimension = int(self._model.get_sentence_embedding_dimension() or 0)
+        size = getattr(model, "get_embedding_dimension", None) or model.get_sentence_embedding_dimension
+        self.dimension = int(size())
         self.max_tokens = int(self._model.max_seq_length or 256)
 
     def count(self, text: str) -> int:

