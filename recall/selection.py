@@ -14,6 +14,7 @@ from scoring.score import Score
 
 MEMORY_SOURCES = frozenset({"curated", "memory", "project"})
 SHOWN = "shown"
+DIVERSIFIED = 20  # only the head of the list is reordered: nothing behind it is shown
 
 REASONS = {
     "own_session": "stands in the running session, or outside what was asked for",
@@ -108,9 +109,10 @@ def diversified(scored: Sequence[Scored], settings: SelectionSettings) -> list[S
 
     Every item stays in the list: the right session is usually one, and deserves several places.
     """
-    rest = sorted(scored, key=lambda s: s.order)
-    if settings.diversity <= 0 or len(rest) < 3:
-        return rest
+    ordered = sorted(scored, key=lambda s: s.order)
+    if settings.diversity <= 0:
+        return ordered
+    rest, behind = ordered[:DIVERSIFIED], ordered[DIVERSIFIED:]
     bags = {id(item): tokens(item.candidate.text) for item in rest}
     worst = dict.fromkeys((id(item) for item in rest), 0.0)
     chosen: list[Scored] = []
@@ -120,7 +122,7 @@ def diversified(scored: Sequence[Scored], settings: SelectionSettings) -> list[S
         chosen.append(best)
         for item in rest:
             worst[id(item)] = max(worst[id(item)], jaccard(bags[id(item)], bags[id(best)]))
-    return chosen
+    return chosen + behind
 
 
 def choose(

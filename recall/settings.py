@@ -13,7 +13,7 @@ class RetrievalSettings:
 
     k: int = 50  # candidates that are scored
     arm: int = 100  # best passages taken from words and from vectors
-    lexical_limit: int = 400  # passages the word search may return; the rest serves to score exchanges
+    lexical_limit: int = 200  # passages the word search may return; those beyond the arm serve to score exchanges
     frequent_share: float = 0.15  # in a large store words that more passages hold are not searched for
     rarest_terms: int = 10  # and at most this many are
     words_half_at: float = 20.0  # bm25 / (bm25 + this)
@@ -39,7 +39,7 @@ class SelectionSettings:
     """How the ranked list is thinned out."""
 
     near_copy: float = 0.85  # token Jaccard from which two texts are one item with all pointers
-    diversity: float = 0.0  # MMR: score minus this times the likeness to what is already chosen; 0 switches it off
+    diversity: float = 0.02  # MMR: score minus this times the likeness to what stands above; 0 switches it off
     memory_items: int = 4  # shares, not walls: what one kind leaves the other may take
     transcript_items: int = 2
 
