@@ -51,6 +51,8 @@ class IndexFacts:
     bytes_needed: int = 0
     duplicates_by_class: Mapping[str, int] = field(default_factory=dict)
     near_copies: int | None = None
+    near_pairs: int = 0  # pairs of vectors with a cosine of at least 0.98, among the newest `near_compared`
+    near_compared: int = 0
     chunks_by_class: Mapping[str, int] = field(default_factory=dict)
     pointers: int = 0
     vectors: int = 0

@@ -49,6 +49,7 @@ def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder
     if embedder is not None and meta.n_vectors:
         same = store.serves(embedder.id, embedder.revision, embedder.dimension)
         stale = 0 if same else made.vectors
+    near = audit.near_pairs(store)
     return IndexFacts(
         present=True,
         schema=meta.schema,
@@ -67,6 +68,8 @@ def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder
         bytes_needed=copied.bytes_needed,
         duplicates_by_class=copied.by_class,
         near_copies=audit.near_copies(store),
+        near_pairs=near.pairs,
+        near_compared=near.compared,
         chunks_by_class=audit.by_class(store),
         pointers=audit.pointers(store),
         vectors=made.vectors,

@@ -81,6 +81,7 @@ def assess(facts: Facts) -> Report:
             duplicates.most_repeated(i),
             duplicates.duplicate_bytes(i),
             duplicates.near_copies(i),
+            duplicates.near_pairs(i),
             index.chunks_by_class(i),
             index.orphan_vectors(i),
             index.orphan_pointers(i),

@@ -81,6 +81,15 @@ def copies(store: Store) -> Copies:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class NearPairs:
+    """Pairs of vectors that are nearly one: how many, among how many of the newest, out of how many."""
+
+    pairs: int
+    compared: int
+    vectors: int
+
+
 def near_copies(store: Store) -> int:
     """Count rows that equal another of their class and role but for case, quotes and spaces."""
     folded = "text"
@@ -93,19 +102,23 @@ def near_copies(store: Store) -> int:
     return _one(store, sql)
 
 
-def near_pairs(store: Store, *, least: float = 0.98, most: int = 20_000) -> int | None:
-    """Count pairs of vectors at least this near to each other; None above `most` vectors, where it would take long."""
+def near_pairs(store: Store, *, least: float = 0.98, newest: int = 2_000) -> NearPairs:
+    """Count pairs of vectors at least this near: the newest vectors against each other and against all before them.
+
+    Comparing all with all grows with the square of the store; the newest ones show a loop on the day it begins.
+    """
     dimension = store.meta().dimension
     if not dimension:
-        return 0
-    _, matrix = NumpyVec(store.run, store.generation, dimension).matrix()
-    if len(matrix) > most:
-        return None
+        return NearPairs(0, 0, 0)
+    ids, matrix = NumpyVec(store.run, store.generation, dimension).matrix()
+    matrix = matrix[np.argsort(ids)]
+    first = max(0, len(matrix) - newest)
     pairs = 0
-    for at in range(0, len(matrix), 512):
-        products = matrix[at : at + 512] @ matrix[at:].T
-        pairs += int(np.count_nonzero(np.triu(products >= least, k=1)))
-    return pairs
+    for at in range(first, len(matrix), 256):
+        block = matrix[at : at + 256]
+        near = block @ matrix[: at + len(block)].T >= least
+        pairs += int(np.count_nonzero(np.tril(near, k=at - 1)))
+    return NearPairs(pairs, len(matrix) - first, len(matrix))
 
 
 def by_class(store: Store) -> dict[str, int]:

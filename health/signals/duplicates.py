@@ -92,3 +92,16 @@ def near_copies(index: IndexFacts) -> Signal:
         text="not counted" if n is None else f"{n:,} rows equal another but for case, quotes or spaces",
         meaning="They are kept on purpose: names that differ in case are two facts. A turn shows one of them.",
     )
+
+
+def near_pairs(index: IndexFacts) -> Signal:
+    """Return how many pairs of vectors are nearly one (cosine of at least 0.98), among the newest."""
+    of = f"{index.near_compared:,} newest of {index.vectors:,} vectors"
+    return Signal(
+        id="near_pairs",
+        value=index.near_pairs,
+        unit="count",
+        level=NO_LIMIT.level(0),
+        text=f"{index.near_pairs:,} pairs of texts are nearly one (cosine 0.98 and more) among the {of}",
+        meaning="Near copies are kept, for a changed number is another fact, and collapsed when results are chosen.",
+    )

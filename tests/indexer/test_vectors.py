@@ -6,7 +6,7 @@ Case store-knn-limit: asg017/sqlite-vec#157, basicmachines-co/basic-memory#604, 
 import numpy as np
 import pytest
 
-from indexer.audit import near_pairs
+from indexer.audit import NearPairs, near_pairs
 from indexer.rows import RowFilter
 from indexer.store import Shape, Store
 from indexer.vectors import KINDS, NumpyVec, SqliteVec, fault, unit
@@ -191,6 +191,7 @@ def test_near_pairs_are_counted_by_their_cosine(store):
         store.vectors.add([n * KINDS for n in range(1, 10)], np.vstack([rows, near]))
         store.recount(1)
 
-    assert near_pairs(store) == 1
-    assert near_pairs(store, least=0.999) == 0
-    assert near_pairs(store, most=3) is None
+    assert near_pairs(store).pairs == 1
+    assert near_pairs(store, least=0.999).pairs == 0
+    assert near_pairs(store, newest=1) == NearPairs(1, 1, 9)
+    assert near_pairs(store, newest=0) == NearPairs(0, 0, near_pairs(store).vectors)
