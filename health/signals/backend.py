@@ -5,15 +5,18 @@ from health.signal import Level, Signal
 
 
 def vector_search(backend: BackendFacts) -> Signal:
-    """Return native, fallback or off, with the loader's own words when it is not native."""
+    """Return native, fallback or off, with the loader's own words when it is not native; unknown without an index."""
     level = {"native": Level.OK, "fallback": Level.WARN}.get(backend.vectors, Level.FAIL)
     reason = f": {backend.vectors_reason}" if backend.vectors_reason else ""
+    text = f"{backend.vectors}{reason} (SQLite {backend.sqlite}, sqlite-vec {backend.extension or 'not loaded'})"
+    if backend.vectors == "unknown":  # the missing or unreadable index has a signal of its own
+        level, text = Level.OK, "not known without an index"
     return Signal(
         id="vector_search",
         value=backend.vectors,
         unit="name",
         level=level,
-        text=f"{backend.vectors}{reason} (SQLite {backend.sqlite}, sqlite-vec {backend.extension or 'not loaded'})",
+        text=text,
         meaning="native: sqlite-vec scans. fallback: NumPy scans, slower, same results. off: words only.",
         action="reinstall apsw and sqlite-vec for this interpreter" if level else "",
     )

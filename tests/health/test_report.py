@@ -233,6 +233,15 @@ def test_backend_says_why(vectors, level):
     assert "3.50.0" in found.text
 
 
+def test_a_missing_index_is_not_blamed_on_the_extension():
+    """Nothing was loaded yet: to install the extension again would not help."""
+    backend = replace(WELL.backend, vectors="unknown", sqlite="", extension="")
+
+    found = signal(replace(WELL, backend=backend), "vector_search")
+
+    assert (found.level, found.action, found.text) == (Level.OK, "", "not known without an index")
+
+
 def test_an_embedder_that_is_down_fails_with_its_reason():
     """Case emb-offline (openai/tiktoken#369): the report names the missing file."""
     backend = replace(WELL.backend, embedder="down", embedder_reason="model.onnx is missing")
