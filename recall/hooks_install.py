@@ -88,7 +88,8 @@ def announcement(scope: str, root: Path, data: Path, *, record: Path | None = No
             "            nothing is sent anywhere",
             "  not kept  the model's hidden reasoning (capture.reasoning = true turns it on)",
             "  injected  before each prompt, at most six quoted passages of earlier sessions with their pointers",
-            "  stay out  'recall exclude PATH' a project, RECALL_OFF=1 a shell, !norecall at its start a prompt",
+            "  stay out  'recall exclude PATH' keeps a project out of all of it; RECALL_OFF=1 in a shell, or",
+            "            !norecall at the start of a prompt, stops injection; the next sync still takes the words in",
             f"  undo      {undo}, or 'recall uninstall --purge' for everything",
         )
     )
