@@ -116,10 +116,10 @@ def embed(
     from indexer import queue
 
     def show(done: int, total: int, rate: float, left: float) -> None:
-        bar(done, total, f"vectors, {ORDER}; {rate:.0f} a second, {duration(left)} left")
+        bar(done, total, f"{ORDER}; {rate:.0f} a second, {duration(left)} left")
 
     try:
-        with Progress("meaning") as bar:
+        with Progress("vectors") as bar:
             return queue.embed(
                 store,
                 embedder,
@@ -138,7 +138,7 @@ def words_text(report: IndexReport) -> str:
     """What the first half did, in a line or a few."""
     lines = [
         f"{report.chunks:,} new passages from {report.indexed:,} events, searchable by words now "
-        f"({report.known:,} were there already; {duration(report.seconds)})"
+        f"({report.known:,} repeat one that is there; {duration(report.seconds)})"
     ]
     if report.secrets:
         lines.append(f"  {report.secrets:,} secrets masked")
@@ -192,6 +192,10 @@ def say_status(app: App, as_json: bool) -> None:
     from indexer.queue import wanted_chunks
 
     workspace = app.workspace()
+    if not workspace.index_path.exists():
+        waiting = unread(app, workspace, "")
+        emit({"generation": None, "unread": waiting}) if as_json else say(f"no index yet; {waiting:,} events wait")
+        return
     with app.store(workspace) as store:
         meta = store.meta()
         wanted = wanted_chunks(store, store.generation, app.config.index())

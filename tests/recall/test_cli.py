@@ -280,6 +280,17 @@ def test_index_dry_run_changes_nothing(project, recall):
     assert path.read_bytes() == before
 
 
+def test_index_dry_run_counts_what_waits_before_there_is_an_index(project, recall):
+    recall("init")
+    recall("sync")
+
+    result = recall("index", "--dry-run")
+
+    assert result.code == 0
+    assert re.fullmatch(r"no index yet; \d+ events wait\n", result.out)
+    assert list(Path(os.environ["RECALL_HOME"]).glob("workspaces/*/index.sqlite")) == []
+
+
 def test_interrupted_index_says_that_nothing_is_lost_and_the_next_run_goes_on(project, recall, monkeypatch):
     def interrupt() -> None:
         raise KeyboardInterrupt
