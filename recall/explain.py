@@ -14,7 +14,18 @@ SILENCE = {
     "continuation": "the prompt only moves the work on",
     "no_words": "the prompt holds no content word",
     "twin": "the same call runs twice, and the other one answered",
+    "no_workspace": "this was the project's first prompt: it had no record yet",
+    "no_index": "there is no index yet; 'recall index' makes one",
+    "index_newer": "the index is of a newer version of recall",
+    "index_unreadable": "the index could not be read; 'recall health' says more",
+    "no_fts5": "the hook's interpreter cannot search words; 'recall health' says more",
+    "deadline": "the time was over before the search was",
     **REASONS,
+}
+NOTES = {
+    "no_service": "no service was running; one is started for the next prompt",
+    "no_vectors": "the index holds no vectors yet",
+    "other_model": "the vectors are of another model; 'recall index rebuild' makes them anew",
 }
 DEMOTIONS = {
     "announcement": "only says what comes next",

@@ -45,7 +45,7 @@ def command(app: App, count: int | None, every: bool, session: str | None, as_js
             if len(found) == (count or 1):
                 break
     if not found:
-        raise PointerError("no turn yet: none of the hooks has fired here; 'recall enable-hooks claude-code' adds them")
+        raise PointerError("no turn yet: no hook has answered here; 'recall health' says whether they are installed")
     for event in found:
         body = log.body(event)
         if as_json:
@@ -66,7 +66,7 @@ def line(event: Event, body: dict[str, Any]) -> str:
 
 def page(event: Event, body: dict[str, Any]) -> str:
     """One turn in full: the prompt, the block, each item's terms, and what was left out."""
-    from recall.explain import SILENCE
+    from recall.explain import NOTES, SILENCE
 
     index = body.get("index", {})
     lines = [
@@ -92,6 +92,6 @@ def page(event: Event, body: dict[str, Any]) -> str:
         if len(left) > 10:
             lines.append(f"   and {len(left) - 10} more; --json lists them")
     if body.get("note"):
-        lines += ["", f"note: {body['note']}"]
+        lines += ["", f"note: {NOTES.get(body['note'], body['note'])}"]
     lines += ["", f"settings {body.get('settings_hash', '')}, index generation {index.get('generation', '-')}"]
     return "\n".join(lines)
