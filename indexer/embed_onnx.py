@@ -186,7 +186,7 @@ def add_model(file: Path, *, data_home: str | None = None) -> Path:
     if not file.is_file():
         raise EmbedderUnavailable(f"no file at {file}")
     if file_hash(file) != SHA256:
-        raise EmbedderUnavailable(f"{file} is not the model that {MODEL_NAME} names: its SHA-256 is not {SHA256}")
+        raise EmbedderUnavailable(f"{file} is not {MODEL_NAME}: its SHA-256 is not {SHA256}")
     target = model_candidates(data_home)[0]
     secure_dir(target.parent)
     partial = target.with_suffix(".part")

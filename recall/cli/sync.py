@@ -37,7 +37,7 @@ SKIPPED = {
     help="Look for sessions under DIR instead of the harness's own folder.",
 )
 @click.option("--all-roots", is_flag=True, help="With --from: take every session found into this workspace.")
-@click.option("--dry-run", is_flag=True, help="Say which sessions would be read, and read none.")
+@click.option("--dry-run", is_flag=True, help="Count the sessions that would be read (--json names them); read none.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
 def command(
