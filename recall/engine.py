@@ -102,7 +102,7 @@ def select(
             out.append(Ranked(item.candidate, item.score, "already_injected"))
         else:
             passed.append(item)
-    kept, copies = unique(passed, settings.selection)
+    kept, copies = unique(passed, settings.selection, head_chars=settings.budget.head_chars)
     ranked, reason = choose(
         diversified(kept, settings.selection),
         settings.gate,

@@ -25,6 +25,7 @@ REASONS = {
     "own_injection": "holds a block that recall itself injected",
     "same_as_prompt": "the prompt itself",
     "secret": "holds a credential",
+    "shown_as_head": "stands on the head line of the answer to it, which carries its pointer",
     "near_copy": "the same text as a better item, which carries its pointer",
     "same_record": "another passage of a record that is already in the list",
     "already_injected": "already injected into this session since its last compaction",
@@ -62,8 +63,13 @@ class Scored:
         return (-self.score.total, self.candidate.pointer.event, self.candidate.pointer.start)
 
 
-def unique(scored: Sequence[Scored], settings: SelectionSettings) -> tuple[list[Scored], list[Ranked]]:
+def unique(
+    scored: Sequence[Scored], settings: SelectionSettings, *, head_chars: int = 0
+) -> tuple[list[Scored], list[Ranked]]:
     """Best first: one item a record, near copies collapsed into the better one, which takes over their pointers.
+
+    A prompt of at most head_chars and the answer to it are one item, at the better place: the answer is shown, with
+    the prompt on its head line.
 
     Where two near copies differ in more than folding, the later one speaks: a restated value is the current one.
     """
@@ -72,12 +78,21 @@ def unique(scored: Sequence[Scored], settings: SelectionSettings) -> tuple[list[
     words: list[frozenset[str]] = []
     folds: list[str] = []
     records: set[str] = set()
+    exchanges: dict[int, int] = {}  # exchange -> its place among those kept
     for item in sorted(scored, key=lambda s: s.order):
         text = item.candidate.text
         if item.candidate.pointer.event in records:
             dropped.append(Ranked(item.candidate, item.score, "same_record"))
             continue
         fold, bag = folded(text), tokens(text)
+        place = exchanges.get(item.candidate.pointer.exchange, -1)
+        if place >= 0 and _asked_and_answered(kept[place].candidate, item.candidate, head_chars):
+            leader = kept[place]
+            front, back = (leader, item) if leader.candidate.source == "final" else (item, leader)
+            kept[place] = Scored(_exchange(front.candidate, back.candidate), leader.score)
+            records.update(p.event for p in item.candidate.pointers)
+            dropped.append(Ranked(back.candidate, back.score, "shown_as_head"))
+            continue
         twin = next((i for i, f in enumerate(folds) if f == fold), None)
         if twin is None:
             twin = next((i for i, b in enumerate(words) if jaccard(bag, b) >= settings.near_copy), None)
@@ -85,6 +100,8 @@ def unique(scored: Sequence[Scored], settings: SelectionSettings) -> tuple[list[
             kept.append(item)
             words.append(bag)
             folds.append(fold)
+            if item.candidate.pointer.exchange and item.candidate.source in ("prompt", "final"):
+                exchanges.setdefault(item.candidate.pointer.exchange, len(kept) - 1)
             records.update(p.event for p in item.candidate.pointers)
             continue
         leader = kept[twin]
@@ -96,6 +113,27 @@ def unique(scored: Sequence[Scored], settings: SelectionSettings) -> tuple[list[
         records.update(p.event for p in item.candidate.pointers)
         dropped.append(Ranked(back.candidate, back.score, "near_copy"))
     return kept, dropped
+
+
+def _asked_and_answered(one: Candidate, other: Candidate, head_chars: int) -> bool:
+    """Whether two items of an exchange are its answer and a prompt so short that the answer's head line holds it."""
+    if {one.source, other.source} != {"prompt", "final"}:
+        return False
+    prompt, answer = (one, other) if one.source == "prompt" else (other, one)
+    return " ".join(prompt.text.split()) == answer.head.strip() and len(answer.head) <= head_chars
+
+
+def _exchange(answer: Candidate, prompt: Candidate) -> Candidate:
+    """The answer with the evidence of both: the item shows the prompt's words as well."""
+    cosines = [c for c in (answer.cosine, prompt.cosine) if c is not None]
+    return replace(
+        _joined(answer, prompt),
+        bm25=max(answer.bm25, prompt.bm25),
+        cosine=max(cosines, default=None),
+        matched=answer.matched | prompt.matched,
+        evidence=max(answer.evidence, prompt.evidence),
+        relevance=max(answer.relevance, prompt.relevance),
+    )
 
 
 def _joined(front: Candidate, back: Candidate) -> Candidate:

@@ -54,7 +54,7 @@ def test_the_answer_stands_first_with_its_prompt_and_a_pointer(book: Book) -> No
     first = turn.items[0]
     assert first.candidate.text == ANSWER
     assert first.candidate.pointer.event[:10] + f"#0-{len(ANSWER)}" in turn.block
-    assert "asked: why does the importer of loris-1818 fail?" in turn.block
+    assert "): why does the importer of loris-1818 fail?" in turn.block
     assert turn.block.count(ANSWER) == 1
 
 

@@ -261,3 +261,14 @@ def test_lone_surrogates_and_control_characters_do_not_reach_the_harness() -> No
 
 def test_the_pointer_names_event_and_span() -> None:
     assert pointer_text(Pointer("abcdefghijklmnopqrstuvwxyz", 3, 9, "s", 0, "final")) == "abcdefghij#3-9"
+
+
+def test_a_head_line_that_stands_for_the_prompt_itself_names_where_it_was_said() -> None:
+    answer = Pointer("a" * 26, 0, 20, "s", 1_770_336_000, "final", exchange=7)
+    prompt = Pointer("b" * 26, 0, 11, "s", 1_770_336_000, "prompt", exchange=7)
+    one = Candidate(1, "8087, as 8080 is used", (answer, prompt), head="which port?")
+
+    block = block_of(one)
+
+    assert "asked (bbbbbbbbbb#0-11): which port?\n" in block
+    assert "also in" not in block

@@ -68,6 +68,36 @@ def test_one_item_a_record() -> None:
     assert dropped[0].verdict == "same_record"
 
 
+def of_exchange(text: str, relevance: float, *, source: str, head: str = "") -> Scored:
+    at = Pointer(b32id(text), 0, len(text), "s", 5, source, exchange=7)
+    item = Candidate(1, text, (at,), head=head, evidence=relevance, relevance=relevance)
+    return Scored(item, score(Features(relevance, source=source), NO_WEIGHTS))
+
+
+@pytest.mark.parametrize("answer_relevance", [0.9, 0.5], ids=["answer first", "prompt first"])
+def test_a_short_prompt_and_its_answer_are_one_item_at_the_better_place(answer_relevance: float) -> None:
+    prompt = of_exchange("which port?", 0.7, source="prompt")
+    answer = of_exchange("8087, for 8080 is taken", answer_relevance, source="final", head="which port?")
+
+    kept, dropped = unique([prompt, answer], SelectionSettings(), head_chars=160)
+
+    assert texts(kept) == ["8087, for 8080 is taken"]
+    assert [p.source for p in kept[0].candidate.pointers] == ["final", "prompt"]
+    assert kept[0].score.total == max(prompt.score.total, answer.score.total)
+    assert [(d.candidate.text, d.verdict) for d in dropped] == [("which port?", "shown_as_head")]
+
+
+def test_a_prompt_that_the_head_line_cannot_hold_stays_an_item() -> None:
+    long = "which port does it use, and why " * 6
+    prompt = of_exchange(long, 0.7, source="prompt")
+    answer = of_exchange("8087, for 8080 is taken", 0.9, source="final", head=long.strip())
+
+    kept, dropped = unique([prompt, answer], SelectionSettings(), head_chars=160)
+
+    assert len(kept) == 2
+    assert dropped == []
+
+
 def test_diversity_moves_the_alike_down_and_drops_nothing() -> None:
     a = scored("red green blue cyan", 0.90)
     b = scored("red green blue pink", 0.89)
