@@ -9,6 +9,7 @@ RecallError
 ├── LockBusy             another process holds the lock
 ├── CaptureError         a source of transcripts cannot be taken in
 ├── HookInstallError     a harness's settings cannot be changed
+├── NotConfirmed         a question was answered with no, or nobody was there to answer
 ├── StoreError           the index
 │   ├── IndexMissing     nothing indexed yet
 │   ├── IndexNewer       written by a newer version
@@ -55,6 +56,10 @@ class CaptureError(RecallError):
 
 class HookInstallError(RecallError):
     """A harness's settings cannot be changed."""
+
+
+class NotConfirmed(RecallError):
+    """A question was answered with no, or nobody was there to answer."""
 
 
 class StoreError(RecallError):

@@ -5,7 +5,7 @@ from datetime import UTC, datetime
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import note, say
+from recall.cli.output import confirm, note, say
 
 
 @click.command()
@@ -40,7 +40,7 @@ def command(app: App, harness: str, scope: str, remove: bool, dry_run: bool, yes
         note("dry run: nothing was changed")
         return
     if scope == "user" and not remove and plan.changes and not yes:
-        click.confirm(f"Change {plan.file} for every project?", abort=True, err=True)
+        confirm(f"Change {plan.file} for every project?")
     if remove:
         hooks_install.remove(plan, app.data)
         note(f"hooks removed from {plan.file}")

@@ -8,6 +8,8 @@ from typing import Any, TextIO
 
 import click
 
+from transcript.errors import NotConfirmed
+
 LINE_PAUSE_S = 5.0  # between two lines where no terminal is at hand
 
 
@@ -24,6 +26,24 @@ def visible(text: str) -> str:
 def note(text: str) -> None:
     """Print something that is not a result: a warning, a hint."""
     click.echo(text, err=True)
+
+
+def confirm(question: str) -> None:
+    """Ask on standard error and go on after a yes; NotConfirmed otherwise. A pipe may answer, an empty one cannot."""
+    if sys.stdin is not None and sys.stdin.isatty():
+        try:
+            agreed = click.confirm(question, err=True)
+        except click.Abort:
+            note("")  # the cursor stands behind the question
+            raise
+    else:
+        answer = sys.stdin.readline() if sys.stdin is not None else ""
+        if not answer:
+            raise NotConfirmed("nobody to ask; use --yes")
+        note(f"{question} {answer.strip()}")
+        agreed = answer.strip().lower() in ("y", "yes")
+    if not agreed:
+        raise NotConfirmed("not confirmed; nothing was changed")
 
 
 def emit(value: Any) -> None:

@@ -3,7 +3,7 @@
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import note, say
+from recall.cli.output import confirm, note, say
 
 
 @click.command()
@@ -28,6 +28,6 @@ def command(app: App, purge: bool, dry_run: bool, yes: bool) -> None:
         note("dry run: nothing was removed")
         return
     if purge and leaving.data is not None and not yes:
-        click.confirm(f"Remove every record in {app.data}? This cannot be undone.", abort=True, err=True)
+        confirm(f"Remove every record in {app.data}? This cannot be undone.")
     carry_out(leaving, app.data, app.env, say=note)
     note("done; remove the program with the tool that installed it (pipx, uv, pip)")

@@ -12,6 +12,7 @@ import time
 from dataclasses import dataclass
 from pathlib import Path
 
+import click
 import pytest
 from click.testing import CliRunner
 from support.claude import ClaudeSession
@@ -20,7 +21,7 @@ from support.embedder import StubEmbedder
 from recall.cli import demo as demo_module
 from recall.cli.app import App
 from recall.cli.group import cli, run
-from recall.cli.output import Progress
+from recall.cli.output import Progress, confirm
 from transcript.event import TYPES
 
 POINTER = re.compile(r"\b([a-z2-7]{10})#(\d+)-(\d+)")
@@ -535,10 +536,43 @@ def test_enable_hooks_says_what_and_where_before_it_changes_anything(project, re
 
 
 def test_enable_hooks_for_the_user_asks_first(project, recall, monkeypatch):
-    monkeypatch.setattr("click.confirm", lambda *args, **kwargs: (_ for _ in ()).throw(KeyboardInterrupt))
+    settings = Path(os.environ["HOME"]) / ".claude" / "settings.json"
 
-    assert recall("enable-hooks", "claude-code", "--user").code == 130
-    assert not (Path(os.environ["HOME"]) / ".claude" / "settings.json").exists()
+    monkeypatch.setattr("sys.stdin", io.StringIO("n\n"))
+    assert recall("enable-hooks", "claude-code", "--user").code == 1
+    assert not settings.exists()
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert recall("enable-hooks", "claude-code", "--user").code == 0
+    assert settings.exists()
+
+
+@pytest.mark.parametrize("stdin", [None, io.StringIO("")], ids=["closed", "empty"])
+@pytest.mark.parametrize("args", [["enable-hooks", "claude-code", "--user"], ["uninstall", "--purge"]])
+def test_a_question_that_nobody_can_answer_is_one_line(project, recall, monkeypatch, args, stdin):
+    recall("init")
+    monkeypatch.setattr("sys.stdin", stdin)
+
+    result = recall(*args)
+
+    assert (result.code, result.err) == (1, "recall: nobody to ask; use --yes\n")
+    assert recall("verify").code == 0
+
+
+def test_ctrl_d_at_a_terminal_ends_the_line_of_the_question(monkeypatch, capsys):
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    def end_of_file(question: str, err: bool) -> bool:
+        raise click.Abort
+
+    monkeypatch.setattr("sys.stdin", Terminal())
+    monkeypatch.setattr("click.confirm", end_of_file)
+
+    with pytest.raises(click.Abort):
+        confirm("Go on?")
+
+    assert capsys.readouterr().err == "\n"
 
 
 def test_model_add_refuses_a_file_that_is_not_the_model(tmp_path, recall):
@@ -623,9 +657,12 @@ def test_uninstall_takes_hooks_out_and_keeps_the_record_unless_purged(project, r
 
 def test_purge_asks_first(project, recall, monkeypatch):
     filled(recall)
-    monkeypatch.setattr("click.confirm", lambda *args, **kwargs: (_ for _ in ()).throw(KeyboardInterrupt))
+    monkeypatch.setattr("sys.stdin", io.StringIO("no\n"))
 
-    assert recall("uninstall", "--purge").code == 130
+    result = recall("uninstall", "--purge")
+
+    assert result.code == 1
+    assert result.err.endswith("not confirmed; nothing was changed\n")
     assert recall("verify").code == 0
 
 
