@@ -5,7 +5,7 @@ term is one more entry, passed to `score`, with its weight in `Weights.extra`.
 """
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from scoring.applicability import applicability
 from scoring.authority import authority
@@ -80,11 +80,10 @@ class Score:
     """The parts of one score; the total is derived, so an explanation cannot disagree with the rank."""
 
     parts: tuple[Part, ...]
+    total: float = field(init=False)  # R: summed once, for a turn compares it thousands of times
 
-    @property
-    def total(self) -> float:
-        """R."""
-        return sum(part.contribution for part in self.parts)
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "total", sum(part.sign * part.weight * part.value for part in self.parts))
 
     def value(self, letter: str) -> float:
         """The term with this letter, in [0, 1]."""
