@@ -8,15 +8,23 @@ from transcript.paths import write_atomic
 LINE = "/.claude/settings.local.json"
 
 
+def list_for(file: Path) -> Path | None:
+    """Return the exclude list of the repository whose top holds `.claude`, None outside of one."""
+    tree = git_tree_at(file.parent.parent)
+    return tree.common / "info" / "exclude" if tree is not None and tree.owned else None
+
+
+def holds(listed: Path, line: str = LINE) -> bool:
+    """Say whether a line stands in an exclude list."""
+    return listed.exists() and line in _text(listed).splitlines()
+
+
 def exclude(file: Path) -> Path | None:
     """Add our line to the exclude list of the repository whose top holds `.claude`; return that list, if any."""
-    tree = git_tree_at(file.parent.parent)
-    if tree is None or not tree.owned:
-        return None
-    listed = tree.common / "info" / "exclude"
-    text = listed.read_text(encoding="utf-8", errors="surrogateescape") if listed.exists() else ""
-    if LINE in text.splitlines():
+    listed = list_for(file)
+    if listed is None or holds(listed):
         return listed
+    text = _text(listed) if listed.exists() else ""
     listed.parent.mkdir(parents=True, exist_ok=True)
     _write(listed, f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{LINE}\n")
     return listed
@@ -31,10 +39,14 @@ def take_out(listed: Path, ours: str) -> None:
     """Take one line out of an exclude list; the others stay byte for byte."""
     if not listed.exists():
         return
-    text = listed.read_text(encoding="utf-8", errors="surrogateescape")
+    text = _text(listed)
     kept = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") != ours]
     if "".join(kept) != text:
         _write(listed, "".join(kept))
+
+
+def _text(listed: Path) -> str:
+    return listed.read_text(encoding="utf-8", errors="surrogateescape")
 
 
 def _write(listed: Path, text: str) -> None:

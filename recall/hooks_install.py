@@ -15,9 +15,8 @@ from dataclasses import asdict, dataclass
 from datetime import datetime
 from pathlib import Path
 
-from recall import hook_entries, launcher
-from recall.git_exclude import exclude, unexclude
-from recall.harness import CLAUDE_CODE
+from recall import git_exclude, hook_entries, launcher
+from recall.harness import CLAUDE_CODE, EVENTS, HOOK_TIMEOUT_S
 from recall.version import VERSION
 from transcript.errors import HookInstallError
 from transcript.lock import FileLock
@@ -54,11 +53,42 @@ class Plan:
     before: str | None
     after: str | None
     command: str
+    exclude: Path | None = None  # the git exclude list that gets our line, or loses it
 
     @property
     def changes(self) -> bool:
         """Whether anything is left to do in the settings file."""
         return self.before != self.after
+
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The events at which our entry comes or goes."""
+        return tuple(e for e in EVENTS if self._has(self.before, e) != self._has(self.after, e))
+
+    def _has(self, text: str | None, event: str) -> bool:
+        return bool(text and text.strip()) and self.command in hook_entries.commands(text or "", event)
+
+    @property
+    def summary(self) -> str:
+        """The change in a few lines: the file, the events, and the one entry that comes or goes at each."""
+        if not self.changes:
+            return f"{self.file}: nothing to change"
+        comes = any(self._has(self.after, event) for event in self.events)
+        entry = {"type": "command", "command": self.command, "timeout": HOOK_TIMEOUT_S}
+        lines = [
+            f"Change in {self.file}:",
+            f"  {'added   ' if comes else 'removed '}  one entry at each of {', '.join(self.events)}",
+            f"  entry     {json.dumps(entry, ensure_ascii=False)}",
+        ]
+        if self.before is None:
+            lines.append("  file      is new")
+        if self.exclude is not None:
+            lines.append(
+                f"  git       the line {git_exclude.LINE} in {self.exclude}, {'added' if comes else 'removed'}"
+            )
+        if self.after is None:
+            lines.append("  file      goes too: nothing else stands in it")
+        return "\n".join(lines)
 
     @property
     def diff(self) -> str:
@@ -115,7 +145,9 @@ def plan_install(harness: str, scope: str, root: Path, data: Path, env: Mapping[
     text = before if before is not None and before.strip() else "{}\n"
     _check(file, text)
     after = hook_entries.with_entries(text, command)
-    return Plan(harness, scope, file, before, before if after == text else after, command)
+    listed = git_exclude.list_for(file) if scope == "project" else None
+    listed = None if listed is None or git_exclude.holds(listed) else listed
+    return Plan(harness, scope, file, before, before if after == text else after, command, listed)
 
 
 def plan_removal(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, str]) -> Plan:
@@ -134,7 +166,7 @@ def install(plan: Plan, data: Path, *, now: datetime) -> None:
     with FileLock(secure_dir(data / "run") / "hooks.lock"):
         _unchanged(plan)
         known = _entry(data, plan.file)
-        listed = exclude(plan.file) if plan.scope == "project" else None
+        listed = git_exclude.exclude(plan.file) if plan.scope == "project" else None
         if known is not None and not plan.changes:
             return
         made = known.made_folder if known else not plan.file.parent.exists()
@@ -171,7 +203,7 @@ def remove(plan: Plan, data: Path) -> None:
         if entry.made_folder and plan.file.parent.is_dir() and not any(plan.file.parent.iterdir()):
             plan.file.parent.rmdir()
         if entry.exclude:
-            unexclude(Path(entry.exclude))
+            git_exclude.unexclude(Path(entry.exclude))
         if entry.before:
             (data / BACKUPS / entry.before).unlink(missing_ok=True)
         _save(data, [e for e in registered(data) if e.file != entry.file])
@@ -196,12 +228,15 @@ def _plan_removal(harness: str, scope: str, file: Path, data: Path) -> Plan:
     before = _read(file)
     entry = _entry(data, file)
     command = entry.command if entry else launcher.hook_command(data, harness)
+    listed = Path(entry.exclude) if entry and entry.exclude and git_exclude.holds(Path(entry.exclude)) else None
     if before is None:
-        return Plan(harness, scope, file, None, None, command)
-    if entry is not None and _sha(before) == entry.after:
-        return Plan(harness, scope, file, before, _backup(data, entry), command)
-    _check(file, before)
-    return Plan(harness, scope, file, before, hook_entries.without_entries(before, command), command)
+        after = None
+    elif entry is not None and _sha(before) == entry.after:
+        after = _backup(data, entry)
+    else:
+        _check(file, before)
+        after = hook_entries.without_entries(before, command)
+    return Plan(harness, scope, file, before, after, command, listed)
 
 
 def _unchanged(plan: Plan) -> None:

@@ -37,16 +37,21 @@ class Leaving:
 
     hooks: tuple[hooks_install.Plan, ...]
     launcher: Path | None
+    service: str  # the running service in a few words, "" when none runs
     data: Path | None  # only with purge
     projects: tuple[Marks, ...]
 
     def lines(self) -> list[str]:
         """Return what goes, one line a thing."""
         found = [f"hooks     {plan.file}" for plan in self.hooks]
+        found += [f"git       {git_exclude.LINE} in {plan.exclude}" for plan in self.hooks if plan.exclude is not None]
+        if self.service:
+            found.append(f"service   {self.service} is stopped")
         if self.launcher is not None:
             found.append(f"launcher  {self.launcher}")
         for project in self.projects:
             found += [f"project   {path}" for path in (project.folder, project.id_file) if path is not None]
+            found += [f"git       {line} in {project.exclude}" for line in _lines_that_go(project)]
         if self.data is not None:
             found.append(f"data      {self.data}: every record, index and setting")
         return found
@@ -58,6 +63,7 @@ def plan(data: Path, *, purge: bool) -> Leaving:
     return Leaving(
         hooks=tuple(hooks_install.plan_removals(data)),
         launcher=path if path.exists() else None,
+        service=_running_service(data),
         data=data if purge and data.exists() else None,
         projects=tuple(_projects(data)) if purge else (),
     )
@@ -99,6 +105,18 @@ def stop_service(data: Path) -> None:
         time.sleep(0.02)
     if held is not None:
         os.close(held)
+
+
+def _running_service(data: Path) -> str:
+    lock = data / spawn.SERVICE_LOCK
+    if not lock.exists():
+        return ""
+    free = spawn.take_lock(str(lock))
+    if free is not None:
+        os.close(free)
+        return ""
+    pid = _service_pid(data)
+    return f"process {pid}" if pid is not None else "a process that does not answer"
 
 
 def _service_pid(data: Path) -> int | None:
@@ -146,10 +164,25 @@ def _unmark(project: Marks) -> None:
     if project.id_file is not None:
         project.id_file.unlink(missing_ok=True)
     if project.exclude is not None:
-        root = project.exclude.parent.parent.parent
-        for line in marks.IGNORED:
-            if not (root / line.strip("/")).exists():
-                git_exclude.take_out(project.exclude, line)
+        for line in _lines_that_go(project):
+            git_exclude.take_out(project.exclude, line)
+
+
+def _lines_that_go(project: Marks) -> list[str]:
+    """Return our ignore lines of a project, but for those of a folder that stays."""
+    if project.exclude is None:
+        return []
+    root = project.exclude.parent.parent.parent
+    return [
+        line
+        for line in marks.IGNORED
+        if git_exclude.holds(project.exclude, line) and not _stays(root / line.strip("/"), project.folder)
+    ]
+
+
+def _stays(folder: Path, ours: Path | None) -> bool:
+    """Say whether a folder will be there afterwards: ours goes when nothing of anybody else is in it."""
+    return folder.exists() and (folder != ours or any(path.name not in OURS for path in folder.iterdir()))
 
 
 def _remove_data(data: Path, say: Callable[[str], None]) -> None:

@@ -13,14 +13,15 @@ from recall.cli.output import confirm, note, say
 @click.option("--user", "scope", flag_value="user", help="In your own settings: every project. Asks first.")
 @click.option("--project", "scope", flag_value="project", default=True, help="In this project, on this machine only.")
 @click.option("--remove", is_flag=True, help="Take our entries out again; everything else stays byte for byte.")
-@click.option("--dry-run", is_flag=True, help="Show the change and make none.")
+@click.option("--dry-run", is_flag=True, help="Show the change line by line, and make none.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @pass_app
 def command(app: App, harness: str, scope: str, remove: bool, dry_run: bool, yes: bool) -> None:
     """Add recall's hooks to the settings of HARNESS.
 
-    Says what will be captured and where, and shows the change, before it makes it. The entries name one launcher in
-    the data folder, so upgrades never touch your settings again. Nothing a hook does can fail or hold up the harness.
+    Says what will be captured and where, and what changes, before it changes it; --dry-run shows every line. The
+    entries name one launcher in the data folder, so upgrades never touch your settings again. Nothing a hook does can
+    fail or hold up the harness.
 
     \b
         recall enable-hooks claude-code --dry-run
@@ -35,8 +36,10 @@ def command(app: App, harness: str, scope: str, remove: bool, dry_run: bool, yes
         plan = hooks_install.plan_install(harness, scope, root, app.data, app.env)
         say(hooks_install.announcement(scope, root, app.data))
         say()
-    say(plan.diff if plan.changes else f"{plan.file}: nothing to change")
+    say(plan.summary)
     if dry_run:
+        if plan.changes:
+            say(f"\n{plan.diff}")
         note("dry run: nothing was changed")
         return
     if scope == "user" and not remove and plan.changes and not yes:

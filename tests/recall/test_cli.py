@@ -526,6 +526,7 @@ def test_enable_hooks_says_what_and_where_before_it_changes_anything(project, re
     dry = recall("enable-hooks", "claude-code", "--dry-run")
 
     assert dry.code == 0
+    assert "+++ " in dry.out
     assert not settings.exists()
     for words in ("captured", "injected", "RECALL_OFF=1", "!norecall", "recall-hook", "UserPromptSubmit"):
         assert words in dry.out
@@ -533,6 +534,20 @@ def test_enable_hooks_says_what_and_where_before_it_changes_anything(project, re
     assert "recall-hook" in settings.read_text(encoding="utf-8")
     assert recall("enable-hooks", "claude-code", "--remove").code == 0
     assert not settings.exists()
+
+
+def test_enable_hooks_shows_the_entry_once_and_the_diff_only_in_a_dry_run(project, recall):
+    added = recall("enable-hooks", "claude-code").out
+    dry = recall("enable-hooks", "claude-code", "--remove", "--dry-run").out
+    removed = recall("enable-hooks", "claude-code", "--remove").out
+
+    for text in (added, removed):
+        assert text.count("recall-hook") == 1
+        assert "SubagentStop, PreCompact" in text
+        assert "+++ " not in text
+        assert text.count("\n") < 20
+    assert dry.count("recall-hook") == 7
+    assert dry.startswith(removed)
 
 
 def test_enable_hooks_for_the_user_asks_first(project, recall, monkeypatch):
@@ -645,7 +660,9 @@ def test_uninstall_takes_hooks_out_and_keeps_the_record_unless_purged(project, r
     recall("enable-hooks", "claude-code")
     data = Path(os.environ["RECALL_HOME"])
 
-    assert "hooks" in recall("uninstall", "--dry-run").out
+    dry = recall("uninstall", "--dry-run")
+    assert dry.out.startswith("hooks ")
+    assert dry.err == "dry run: nothing was removed\n"
     assert (project / ".claude" / "settings.local.json").exists()
     assert recall("uninstall").code == 0
     assert not (project / ".claude" / "settings.local.json").exists()

@@ -171,6 +171,8 @@ def test_planning_writes_nothing(root, data):
 
     assert plan.changes
     assert "+" in plan.diff
+    assert "one entry at each of UserPromptSubmit, SessionStart" in plan.summary
+    assert "nothing else stands in it" not in plan.summary
     assert not data.exists()
 
 

@@ -49,6 +49,27 @@ def test_planning_touches_nothing_and_names_what_goes(root, data):
     text = "\n".join(lines)
     for needed in ("settings.json", "settings.local.json", "recall-hook", str(data), ".recall", "recall-id"):
         assert needed in text
+    listed = root / ".git" / "info" / "exclude"
+    for line in ("/.claude/settings.local.json", ".recall/", ".coord/"):
+        assert f"git       {line} in {listed}" in lines
+    assert "service" not in text
+
+
+def test_a_plan_without_purge_leaves_the_projects_own_lines_out(root, data):
+    set_up(root, data)
+
+    lines = uninstall.plan(data, purge=False).lines()
+
+    assert [line.split()[1] for line in lines if line.startswith("git")] == ["/.claude/settings.local.json"]
+
+
+def test_the_ignore_line_of_a_folder_that_stays_is_not_in_the_plan(root, data):
+    set_up(root, data)
+    (root / ".recall" / "notes.txt").write_text("theirs")
+
+    lines = uninstall.plan(data, purge=True).lines()
+
+    assert [line.split()[1] for line in lines if line.startswith("git")] == ["/.claude/settings.local.json", ".coord/"]
 
 
 def test_purge_leaves_nothing_of_ours_and_all_of_theirs(root, data):
@@ -119,8 +140,10 @@ def test_a_running_service_is_gone_before_its_folder(root, data, monkeypatch):
     set_up(root, data)
     run_client(data, event("SessionStart", root, source="startup"))
     wait_for(lambda: call(data, "status", site=SITE) is not None)
+    leaving = uninstall.plan(data, purge=True)
+    assert f"service   process {service_pids(data)[0]} is stopped" in leaving.lines()
 
-    uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=print)
+    uninstall.carry_out(leaving, data, os.environ, say=print)
 
     assert service_pids(data) == []
     time.sleep(0.3)
