@@ -15,7 +15,7 @@ from pathlib import Path
 from transcript.errors import RecordError, WorkspaceError
 from transcript.event import genesis
 from transcript.gitdir import GitTree, git_tree_at
-from transcript.marks import config_id, ignore, read_id, set_config_id, set_id
+from transcript.marks import config_id, ignore, not_ignored, read_id, set_config_id, set_id
 from transcript.paths import secure_dir, write_once
 from transcript.places import unsafe_reason
 from transcript.roots import (
@@ -35,8 +35,10 @@ __all__ = [
     "Workspace",
     "adopt",
     "exclude",
+    "exclude_list",
     "excluded",
     "init",
+    "is_marked",
     "locate",
     "open_workspace",
     "owner_root",
@@ -190,6 +192,21 @@ def open_workspace(
 def init(cwd: Path, data: Path, *, notice: Notice = lambda message: None) -> Workspace:
     """Give a project its workspace: home, marks, ignore rules. A second run changes no byte."""
     return open_workspace(cwd, data, create="init", notice=notice)
+
+
+def exclude_list(root: Path) -> Path | None:
+    """Return git's own exclude file of a project, which keeps our folders out of commits; None outside of git."""
+    tree = git_tree_at(root)
+    return tree.common / "info" / "exclude" if tree is not None and tree.owned else None
+
+
+def is_marked(workspace: Workspace) -> bool:
+    """Say whether the project carries every mark that init leaves. Reads only."""
+    root = workspace.root
+    if root is None or config_id(root / CONFIG) != workspace.id:
+        return False
+    listed = exclude_list(root)
+    return listed is None or (read_id(listed.parent.parent / ID_FILE) == workspace.id and not not_ignored(listed))
 
 
 def adopt(paths: Iterable[Path], cwd: Path, data: Path, *, notice: Notice = lambda message: None) -> Workspace:

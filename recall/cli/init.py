@@ -13,13 +13,14 @@ from recall.cli.output import emit, note, say
 def command(app: App, dry_run: bool, as_json: bool) -> None:
     """Give this project its workspace.
 
-    Says where the record lies: in your data folder, not in the project, so 'git clean' cannot take it. A second
-    run changes nothing.
+    Says where the record lies: in your data folder, not in the project, so 'git clean' cannot take it. In a git
+    repository it adds two lines to .git/info/exclude, which is never committed. A second run changes nothing.
 
     \b
         recall init
     """
-    from transcript.workspace import init, locate
+    from transcript.marks import IGNORED
+    from transcript.workspace import exclude_list, init, is_marked, locate
 
     if dry_run:
         found = locate(app.cwd, app.data)
@@ -30,11 +31,27 @@ def command(app: App, dry_run: bool, as_json: bool) -> None:
         else:
             say(f"workspace {found.id}, record in {found.log_dir}")
         return
+    before = locate(app.cwd, app.data)
+    changed = before is None or not is_marked(before)
     workspace = init(app.cwd, app.data, notice=note)
+    listed = exclude_list(workspace.root) if workspace.root else None
     if as_json:
-        emit({"workspace": workspace.id, "root": str(workspace.root), "record": str(workspace.log_dir)})
+        emit(
+            {
+                "workspace": workspace.id,
+                "root": str(workspace.root),
+                "record": str(workspace.log_dir),
+                "exclude": str(listed) if listed else None,
+                "changed": changed,
+            }
+        )
         return
     say(f"project    {workspace.root}")
     say(f"workspace  {workspace.id}")
     say(f"record     {workspace.log_dir}")
+    if listed is not None:
+        say(f"ignored    {' and '.join(IGNORED)} in the project, by lines in {listed}")
+    if not changed:
+        say("nothing changed: the project had all of it already")
+        return
     say("next       'recall enable-hooks claude-code', then 'recall sync' and 'recall index' for the past")

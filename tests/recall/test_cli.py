@@ -177,9 +177,28 @@ def test_demo_inside_a_repository_does_not_mark_the_repository(tmp_path, monkeyp
 def test_init_says_where_the_record_lies_and_a_second_run_changes_nothing(project, recall):
     first, second = recall("init"), recall("init")
 
-    assert first.code == 0
-    assert first.out == second.out
+    assert first.code == second.code == 0
+    assert first.out.splitlines()[:3] == second.out.splitlines()[:3]
+    assert "nothing changed" not in first.out
+    assert second.out.splitlines()[-1] == "nothing changed: the project had all of it already"
+    assert [recall("init", "--json").rows()[0][key] for key in ("changed", "exclude")] == [False, None]
     assert str(Path(os.environ["RECALL_HOME"]) / "workspaces") in first.out
+
+
+def test_init_names_the_exclude_file_that_it_edits(project, recall):
+    subprocess.run(["git", "init", "-q", str(project)], check=True)
+    listed = project / ".git" / "info" / "exclude"
+
+    first = recall("init", "--json").rows()[0]
+    second = recall("init")
+    listed.write_text("", encoding="utf-8")
+    mended = recall("init")
+
+    assert (first["changed"], first["exclude"]) == (True, str(listed))
+    assert f"ignored    .recall/ and .coord/ in the project, by lines in {listed}" in second.out
+    assert "nothing changed" in second.out
+    assert "nothing changed" not in mended.out
+    assert listed.read_text(encoding="utf-8") == ".recall/\n.coord/\n"
 
 
 def test_init_dry_run_writes_nothing(project, recall):
