@@ -60,7 +60,8 @@ def is_dataclass(one: Any) -> bool:
 
 def replace(one: Any, /, **changes: Any) -> Any:
     """Return a copy with other values in some fields."""
-    return type(one)(**{name: getattr(one, name) for name in one.__dataclass_fields__} | changes)
+    given = {name: getattr(one, name) for name, known in one.__dataclass_fields__.items() if known.init}
+    return type(one)(**given | changes)
 
 
 def asdict(one: Any) -> Any:
@@ -116,7 +117,7 @@ def _field(cls: type, name: str, kind: Any) -> Field:
 
 def _init(found: dict[str, Field], has_post: bool) -> Callable[..., None]:
     names = tuple(name for name, one in found.items() if one.init)
-    needed = frozenset(n for n, one in found.items() if one.default is MISSING and one.default_factory is MISSING)
+    needed = frozenset(n for n in names if found[n].default is MISSING and found[n].default_factory is MISSING)
     factories = tuple((n, one.default_factory) for n, one in found.items() if one.default_factory is not MISSING)
     defaults = {name: one.default for name, one in found.items() if one.default is not MISSING}
     known = frozenset(names)

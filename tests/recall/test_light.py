@@ -40,6 +40,9 @@ out.append([one == two, hash(one) == hash(two), one == replace(one, start=1), on
 out.append([repr(Turn("", ())), Turn("", (), stages={"a": 1.0}) == Turn("", ())])
 out.append(Turn("[recall 12345678] x", ()).block_hash)
 out.append(repr(Query("p")))
+from scoring.score import Part, Score
+whole = Score((Part("S", 0.5, 0.5, 1), Part("K", 1.0, 0.5, -1)))
+out.append([whole.total, repr(whole), replace(whole, parts=whole.parts[:1]).total])
 bad = (lambda: Query(), lambda: Query("p", nothing=1), lambda: Query("p", mode="?"), lambda: Pointer(*range(20)))
 for wrong in bad:
     try: wrong(); out.append("no error")
@@ -55,6 +58,12 @@ class Child(Base if False else object):
     c: int = 3
     f: object = max
 
+@dataclass(frozen=True)
+class Summed:
+    parts: tuple
+    total: int = field(init=False)
+    def __post_init__(self): object.__setattr__(self, "total", sum(self.parts))
+
 @dataclass
 class Grown(Base):
     d: str = "x"
@@ -63,7 +72,7 @@ class Grown(Base):
 x, y = Grown(1), Grown(2)
 x.b.append(1)
 out.append([x.b, y.b, x.d, repr(x), Base(1) < Base(2), Base(1, [1]) == Base(1, [2])])
-out.append([Child().f(1, 2), Child() == Child(3)])
+out.append([Child().f(1, 2), Child() == Child(3), Summed((1, 2)).total, replace(Summed((1, 2)), parts=(5,)).total])
 out.append([asdict(Grown(1)), is_dataclass(x), is_dataclass(Grown), is_dataclass(3), replace(y, a=9).a])
 try: hash(x); out.append("hashable")
 except TypeError: out.append("unhashable")
