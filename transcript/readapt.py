@@ -3,7 +3,8 @@
 The harness has long deleted its files; the bytes were kept for this.
 """
 
-from collections.abc import Iterator
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -11,7 +12,7 @@ from typing import Any
 
 from transcript.adapters.base import Adapter, Options, SourceFile, Taken
 from transcript.adapters.jsonl import parse_line
-from transcript.capture import ADAPTERS, DEFAULTS, LOCK_TIMEOUT_S, CaptureSettings, SyncReport
+from transcript.capture import ADAPTERS, DEFAULTS, LOCK_TIMEOUT_S, CaptureSettings, Progress, SyncReport
 from transcript.capture_source import SourceTaker, Taking
 from transcript.capture_state import CaptureState, SourceState
 from transcript.errors import LockBusy
@@ -27,11 +28,13 @@ def readapt(
     now: datetime,
     settings: CaptureSettings = DEFAULTS,
     lock_timeout: float = LOCK_TIMEOUT_S,
+    progress: Callable[[Progress], None] | None = None,
 ) -> SyncReport:
     """Read every native byte of a workspace again; positions of capture stay where they are.
 
     Sources that the capture state no longer knows are counted as skipped: a sync finds them again.
     """
+    began = time.monotonic()
     report = SyncReport()
     lock = FileLock(workspace.run_dir / "capture.lock")
     if not lock.acquire(lock_timeout):
@@ -48,13 +51,23 @@ def readapt(
         )
         if lost := len(kept - state.sources.keys()):
             report.skipped["unknown_source"] = lost
+        ordered = [(name, known) for name, known in ordered if name in kept and known.harness in adapters]
+        total = sum(known.offset for _, known in ordered)
+
+        def tell(read: int) -> None:
+            if progress is not None:
+                progress(Progress(report.files, len(ordered), report.bytes + read, total))
+
         for name, known in ordered:
-            if name not in kept or known.harness not in adapters:
-                continue
             adapter = adapters[known.harness]
             taker = SourceTaker(adapter, Log(workspace), state, options, native=None, now=now, taking=taking)
-            _again(adapter, taker, native, name, known, options)
+            _again(adapter, taker, native, name, known, options, tell)
             report.files += 1
+            report.changed += 1
+            report.bytes += known.offset
+            tell(0)
+        report.sessions = len({known.session for _, known in ordered})
+        report.seconds = time.monotonic() - began
         report.by_type += taking.added
     finally:
         lock.release()
@@ -62,7 +75,13 @@ def readapt(
 
 
 def _again(
-    adapter: Adapter, taker: SourceTaker, native: NativeStore, name: str, known: SourceState, options: Options
+    adapter: Adapter,
+    taker: SourceTaker,
+    native: NativeStore,
+    name: str,
+    known: SourceState,
+    options: Options,
+    tell: Callable[[int], None],
 ) -> None:
     source = _source(known)
     memory: dict[str, Any] = {"session": known.session}
@@ -82,6 +101,7 @@ def _again(
             reader.feed(parse_line(number, offset, offset + len(raw) + 1, raw, adapter.is_record))
         if number % 500 == 0:
             _append(taker, source, reader.take(), fresh)
+            tell(min(offset, known.offset))
     _append(taker, source, reader.take() + reader.finish(), fresh)
 
 

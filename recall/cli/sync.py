@@ -16,6 +16,12 @@ if TYPE_CHECKING:
 SHOWN = 10
 SKIPPED = {
     "foreign": "of other projects",
+    "empty": "with nothing in them yet",
+    "other_format": "in another format than the harness's",
+    "symlink": "behind a symbolic link, which is not followed",
+    "unreadable": "in a folder that may not be read",
+    "opted_out": "of sessions that opted out",
+    "unknown_source": "that 'recall sync' has to find again first",
     "unknown_root": "of projects without a workspace",
     "root_gone": "of folders that are gone ('recall adopt' links a moved project)",
     "excluded": "of excluded projects",
@@ -63,7 +69,8 @@ def command(
     if readapt:
         from transcript.readapt import readapt as read_again
 
-        report = read_again(workspace, settings=settings, now=app.now())
+        with Progress("reading again") as bar:
+            report = read_again(workspace, settings=settings, now=app.now(), progress=shown_by(bar))
     else:
         with Progress("taking in") as bar:
             report = sync(

@@ -22,6 +22,7 @@ from recall.cli import demo as demo_module
 from recall.cli.app import App
 from recall.cli.group import cli, run
 from recall.cli.output import Progress, confirm
+from recall.cli.sync import SKIPPED
 from transcript.event import TYPES
 
 POINTER = re.compile(r"\b([a-z2-7]{10})#(\d+)-(\d+)")
@@ -267,6 +268,40 @@ def test_sync_counts_sessions_of_other_projects(project, tmp_path, recall):
 
     assert "passed over: 1 of other projects" in result.out
     assert recall("query", "not ours").code == 1
+
+
+def test_sync_says_in_words_why_files_were_passed_over(project, recall):
+    folder = Path(os.environ["HOME"]) / ".claude" / "projects" / "other"
+    folder.mkdir()
+    (folder / "empty.jsonl").touch()
+    (folder / "notes.jsonl").write_text('{"title": "a list of mine"}\n', encoding="utf-8")
+    (folder / "link.jsonl").symlink_to(folder / "notes.jsonl")
+    recall("init")
+
+    told = recall("sync").out
+
+    assert "passed over: 1 with nothing in them yet" in told
+    assert "passed over: 1 in another format than the harness's" in told
+    assert "passed over: 1 behind a symbolic link, which is not followed" in told
+
+
+def test_every_reason_to_pass_a_file_over_has_words():
+    """Those of the capture, of the plan and of the workspace table, as they stand in their sources."""
+    root = Path(__file__).resolve().parents[2]
+    text = "".join(
+        (root / "transcript" / name).read_text(encoding="utf-8")
+        for name in ("capture.py", "capture_plan.py", "readapt.py", "workspace.py", "adapters/claude_code.py")
+    )
+    reasons = set(re.findall(r'(?:skipped|refused)\["(\w+)"\]|return None, "(\w+)"|\(None, "(\w+)"\)', text))
+
+    assert len(reasons) >= 6
+    assert {"".join(found) for found in reasons} <= SKIPPED.keys() | {"known"}
+
+
+def test_readapt_adds_nothing_with_the_same_adapter(project, recall):
+    filled(recall)
+
+    assert recall("sync", "--readapt").out.startswith("0 new events from 1 of 1 file")
 
 
 def test_all_roots_needs_a_folder(project, recall):

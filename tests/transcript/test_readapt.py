@@ -57,6 +57,15 @@ def test_reasoning_that_was_left_out_can_be_taken_in_later(project):
     assert event.body["text"] == "a plan"
 
 
+def test_it_tells_how_far_it_is_in_files_and_bytes(project):
+    told = []
+
+    report = readapt(project.workspace, now=NOW, progress=told.append)
+
+    assert [(at.files, at.files_total, at.bytes == at.bytes_total > 0) for at in told] == [(1, 1, True)]
+    assert (report.files, report.sessions, report.bytes) == (1, 1, told[-1].bytes_total)
+
+
 def test_it_waits_for_a_running_capture(project):
     lock = FileLock(project.workspace.run_dir / "capture.lock")
     assert lock.acquire(0)
