@@ -102,7 +102,7 @@ class HookTurn:
         if self.workspace is None:
             return self.reason
         if self._state is not None and self.turn.block:
-            self._state.settle([item.candidate.pointer.event for item in self.turn.items])
+            self._state.settle([p.event for item in self.turn.items for p in item.candidate.pointers])
         from transcript.log import Log
 
         try:
