@@ -277,7 +277,9 @@ def test_a_failure_in_the_engine_is_the_clients_turn_and_counted(data, workspace
     assert [row["mode"] for row in ledger_rows(workspace)] == ["words"]
 
 
-def test_settings_of_a_project_are_followed_within_seconds(data, workspace, monkeypatch):
+def test_settings_of_a_project_are_followed_within_seconds(data, monkeypatch):
+    more = ("Does the invoice gateway listen anywhere else?", "No, port 7443 is the only one it listens on.")
+    workspace = remember(data, project(), (ASKED, SAID), more)
     monkeypatch.setattr("recall.resident.FRESH_S", -1.0)
     made = resident(data, StubEmbedder)
     assert ask(made)
