@@ -78,7 +78,12 @@ def _files(
         for item in planned
         if not item.reason and item.owner is not None and item.owner.id == workspace.id
     }
-    elsewhere = {s.path: s for s in state.sources.values() if s.harness == adapter.harness and not s.missing}
+    left_out = {str(item.source.path) for item in planned if item.reason}
+    elsewhere = {
+        s.path: s
+        for s in state.sources.values()
+        if s.harness == adapter.harness and not s.missing and s.path not in left_out
+    }
     return list(_seen({**elsewhere, **mine}.items()))
 
 

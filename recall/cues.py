@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from indexer.segment import query_terms
 from transcript.injected import strip_blocks
+from transcript.kept_out import opts_out
 
 MAX_CHARS = 20_000
-OPT_OUT = "!norecall"
 
 # A harness writes these in front of, around, or in the place of what a person typed.
 _ENVELOPES = (
@@ -66,7 +66,7 @@ def read_cues(prompt: str, *, mode: str = "turn") -> Cues:
 
     Reasons: empty, norecall, envelope, command, continuation, no_words.
     """
-    if prompt.lstrip().startswith(OPT_OUT):
+    if opts_out(prompt):
         return Cues("", (), "norecall")
     if not prompt.strip():
         return Cues("", (), "empty")

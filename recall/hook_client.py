@@ -93,8 +93,8 @@ def stamp(site: str) -> str:
     return f"{found.st_mtime_ns:x}.{found.st_size:x}.{found.st_ino:x}"
 
 
-def read_payload(hook: Hook) -> bytes | None:
-    """Return standard input whole; None (and one count) when it is longer than any real payload.
+def read_input(hook: Hook) -> tuple[bytes, bool]:
+    """Return what stands on standard input and whether that is all of it: no real payload is longer.
 
     A longer one is read to its end all the same, so that the harness does not meet a closed pipe.
     """
@@ -104,10 +104,7 @@ def read_payload(hook: Hook) -> bytes | None:
         size += len(part)
         if size <= LONGEST_PAYLOAD:
             parts.append(part)
-    if size > LONGEST_PAYLOAD:
-        hook.count("payload_too_long")
-        return None
-    return b"".join(parts)
+    return b"".join(parts), size <= LONGEST_PAYLOAD
 
 
 def ask_service(hook: Hook, payload: bytes) -> bytes | None:
@@ -215,8 +212,11 @@ def answer_by_words(hook: Hook, payload: bytes) -> bytes:
 
 def answer(hook: Hook) -> bytes:
     """Return what goes to standard output for the payload on standard input."""
-    payload = read_payload(hook)
-    if payload is None or any(name in os.environ for name in OTHER_CALLERS):
+    payload, whole = read_input(hook)
+    if not whole:
+        hook.count("payload_too_long")
+        return b""
+    if any(name in os.environ for name in OTHER_CALLERS):
         return b""
     found = ask_service(hook, payload)
     if found is None:
@@ -272,10 +272,27 @@ def _second_part(hook: Hook) -> None:
         hook.count(f"error:afterwards:{type(error).__name__}")
 
 
+def _stay_out(hook: Hook, *, child: bool) -> None:
+    """Note that this session is never to be captured; nothing is asked, nothing is printed."""
+    try:
+        _set_alarm(_end, hook.left())
+        from transcript import kept_out
+
+        session = kept_out.session_in(read_input(hook)[0])
+        hook.stage = "keep_out"
+        if not kept_out.keep_out(hook.data, session, kept_out.CHILD if child else kept_out.OPTED_OUT):
+            hook.count("no_session_to_keep_out")
+    except BaseException as error:
+        hook.count(f"error:{hook.stage}:{type(error).__name__}")
+
+
 def main(arguments: list[str]) -> None:
     """Run the hook and end the process with 0, whatever happened."""
-    if len(arguments) == 3 and not _is_set("RECALL_OFF") and not _is_set("RECALL_CHILD"):
+    if len(arguments) == 3:
         hook = Hook(*arguments)
+        if _is_set("RECALL_OFF") or _is_set("RECALL_CHILD"):
+            _stay_out(hook, child=_is_set("RECALL_CHILD"))
+            os._exit(0)
         _first_part(hook)
         if hook.needs_service or hook.afterwards:
             _second_part(hook)

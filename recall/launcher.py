@@ -17,7 +17,6 @@ _SH = """\
 #!/bin/sh
 # Written by recall {version}; rewritten by upgrades. The line in the harness's settings never changes.
 exec 2>/dev/null
-case "${{RECALL_OFF:-0}}${{RECALL_CHILD:-0}}" in 00) ;; *) exit 0 ;; esac
 py={python}
 client={client}
 if [ -x "$py" ] && [ -f "$client" ]; then
@@ -29,8 +28,6 @@ exit 0
 _CMD = """\
 @echo off\r
 rem Written by recall {version}; rewritten by upgrades. The line in the harness's settings never changes.\r
-if not "%RECALL_OFF%"=="" if not "%RECALL_OFF%"=="0" exit /b 0\r
-if not "%RECALL_CHILD%"=="" if not "%RECALL_CHILD%"=="0" exit /b 0\r
 if exist "{python}" if exist "{client}" "{python}" -I -S "{client}" "{data}" "%~1" "{site}" 2>nul\r
 exit /b 0\r
 """

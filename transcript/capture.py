@@ -17,9 +17,9 @@ from transcript.adapters.claude_code import ClaudeCode
 from transcript.capture_plan import Heads, Planned, count, plan
 from transcript.capture_source import SourceTaker, Taking
 from transcript.capture_state import CaptureState, SourceState
-from transcript.children import is_child
 from transcript.errors import CaptureError, LockBusy
 from transcript.event import stamp
+from transcript.kept_out import CHILD, is_child
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.native import NativeStore
@@ -110,7 +110,7 @@ def sync(
     began = time.monotonic()
     report = SyncReport()
     if is_child(env):
-        report.skipped["child"] += 1
+        report.skipped[CHILD] += 1
         return report
     if all_roots and (sources is None or workspace is None):
         raise CaptureError("--all-roots takes in every session under a folder: name it with --from")

@@ -13,7 +13,7 @@ from typing import Any
 from transcript.adapters.base import Adapter, SourceFile
 from transcript.adapters.jsonl import parse_line, raw_lines
 from transcript.capture_state import SourceState
-from transcript.children import children
+from transcript.kept_out import kept_out
 from transcript.workspace import Workspace, excluded, owner_root
 
 HEAD_BYTES = 4 << 20
@@ -81,11 +81,12 @@ def plan(
             del heads[path]
     parents = {head.session: head.cwd for source, head in found if not source.worker and head.session and head.cwd}
     owners = _Owners(data)
-    never = children(data)
+    never = kept_out(data)
     planned = []
     for source, head in found:
         cwd = parents.get(head.session, head.cwd) if source.worker else head.cwd
-        owner, reason = (None, "child") if head.session in never else owners.of(head, cwd, all_roots=all_roots)
+        reason = never.get(head.session, "")  # a sub-agent's file names its parent's session
+        owner, reason = (None, reason) if reason else owners.of(head, cwd, all_roots=all_roots)
         planned.append(Planned(source, head, owner, reason))
     planned.sort(key=lambda item: (bool(item.source.worker), item.head.ts, item.source.identity))
     return planned, unread

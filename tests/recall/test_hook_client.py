@@ -31,6 +31,7 @@ from recall import hook_client
 from recall.harness import EVENTS, HOOK_TIMEOUT_S
 from recall.hook_client import ANSWER_SHARE, LONGEST_DEADLINE_MS, SERVICE_SHARE
 from recall.service import Limits, Reply
+from transcript.kept_out import kept_out
 from transcript.paths import secure_dir
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the resident service is for Unix; elsewhere words answer")
@@ -104,8 +105,64 @@ def test_a_switched_off_shell_and_a_child_of_ours_get_nothing(name, data):
         ran = run_client(data, payload("why"), **{name: "1"})
         on = run_client(data, payload("why"), **{name: "0"})
 
-    assert (ran.code, ran.out) == (0, b"")
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
     assert on.out == ANSWER
+
+
+@pytest.mark.parametrize(("name", "reason"), [("RECALL_OFF", "opted_out"), ("RECALL_CHILD", "child")])
+def test_a_switched_off_session_is_noted_once_and_never_asked_about(name, reason, data):
+    got = []
+
+    def respond(harness, raw, left):
+        got.append(raw)
+        return Reply(ANSWER)
+
+    project = data.parent
+    with serving(data, respond):
+        for raw in (event("SessionStart", project), payload("why"), event("Stop", project)):
+            ran = run_client(data, raw, **{name: "1"})
+            assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+
+    assert got == []
+    assert kept_out(data) == {json.loads(payload(""))["session_id"]: reason}
+    assert counted(data) == {}
+
+
+def test_noting_a_switched_off_session_imports_no_json(data):
+    code = (
+        "import os, sys; before = set(sys.modules); sys.path.append(sys.argv[3]); from recall import hook_client\n"
+        "def leave(code):\n"
+        "    print(*sorted(set(sys.modules) - before), flush=True); os.kill(os.getpid(), 9)\n"
+        "os._exit = leave\n"
+        "hook_client.main(sys.argv[1:])"
+    )
+
+    ran = run_client(
+        data,
+        payload("why"),
+        command=[sys.executable, "-I", "-S", "-c", code, str(data), "claude-code", str(SITE)],
+        RECALL_OFF="1",
+    )
+
+    ours = {"recall", "recall.hook_client", "transcript", "transcript.kept_out"}
+    assert set(ran.out.decode().split()) <= ours | {"_signal", "time"}
+
+
+@pytest.mark.parametrize(
+    ("raw", "kind"),
+    [
+        (b"", {"no_session_to_keep_out": 1}),
+        (b"nonsense \xff", {"no_session_to_keep_out": 1}),
+        (payload("x" * (6 << 20)), {}),
+    ],
+    ids=["empty", "no payload", "far too long"],
+)
+def test_a_payload_without_a_session_is_counted_and_a_long_one_is_read(raw, kind, data):
+    ran = run_client(data, raw, RECALL_OFF="1")
+
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    assert counted(data) == kind
+    assert bool(kept_out(data)) is not bool(kind)
 
 
 @pytest.mark.parametrize("name", ["GROK_HOOK_EVENT", "CURSOR_VERSION"])

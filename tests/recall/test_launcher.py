@@ -7,9 +7,11 @@ import sys
 from pathlib import Path
 
 import pytest
-from support.hooks import payload, run_client
+from support.hooks import hold_lock, payload, run_client
 
 from recall import launcher
+from transcript.kept_out import kept_out
+from transcript.paths import secure_dir
 
 unix = pytest.mark.skipif(os.name != "posix", reason="a shell script")
 
@@ -58,17 +60,17 @@ def test_whatever_the_interpreter_does_the_hook_ends_with_0_and_says_nothing(bod
 
 
 @unix
-@pytest.mark.parametrize(("name", "value", "runs"), [
-    ("RECALL_OFF", "1", False), ("RECALL_CHILD", "1", False), ("RECALL_OFF", "0", True), ("RECALL_OFF", "", True),
-])  # fmt: skip
-def test_a_switched_off_shell_does_not_start_an_interpreter(name, value, runs, tmp_path):
-    launcher.write(tmp_path / "data", python=fake_python(tmp_path, "echo started"))
+@pytest.mark.parametrize(("value", "noted"), [("1", True), ("0", False), ("", False)])
+def test_the_client_of_a_switched_off_shell_notes_the_session_and_prints_nothing(value, noted, tmp_path):
+    data = secure_dir(tmp_path / "data")
+    held = hold_lock(data)
+    launcher.write(data)
 
-    ran = run_client(
-        tmp_path, b"", command=[str(launcher.launcher_path(tmp_path / "data")), "claude-code"], **{name: value}
-    )
+    ran = run_client(data, payload("x"), command=[str(launcher.launcher_path(data)), "claude-code"], RECALL_OFF=value)
+    os.close(held)
 
-    assert (ran.code, ran.out) == (0, b"started\n" if runs else b"")
+    assert (ran.code, ran.out, ran.err) == (0, b"", b"")
+    assert list(kept_out(data).values()) == ["opted_out"] * noted
 
 
 @unix

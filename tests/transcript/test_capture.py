@@ -15,9 +15,9 @@ from support.claude import ClaudeSession, image, text, tool_result, tool_use
 
 from transcript.capture import CaptureSettings, sync
 from transcript.capture_state import CaptureState
-from transcript.children import note_child
 from transcript.errors import CaptureError, LockBusy
 from transcript.injected import OPEN_PHRASE, strip_blocks
+from transcript.kept_out import CHILD, OPTED_OUT, keep_out
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.native import NativeStore
@@ -382,7 +382,7 @@ def test_sessions_that_do_not_belong_are_counted_by_reason(project):
         session.user(seed)
         session.write(project.config)
         if seed == "child":
-            note_child(project.data, session.session)
+            keep_out(str(project.data), session.session.encode(), CHILD)
     folder = project.config / "projects" / "x"
     folder.mkdir()
     (folder / "empty.jsonl").write_bytes(b"")
@@ -396,6 +396,42 @@ def test_sessions_that_do_not_belong_are_counted_by_reason(project):
     once = ("root_gone", "excluded", "child", "empty", "no_cwd", "other_format", "symlink")
     assert report.skipped == {"foreign": 3, **dict.fromkeys(once, 1)}
     assert CaptureState(project.workspace).skipped == dict(report.skipped)
+
+
+@pytest.mark.parametrize("layout", ["folder", "beside"])
+def test_a_session_of_a_switched_off_shell_stays_out_with_its_workers(layout, project):
+    """Its transcript lies where all do: only the list says in which shell it was made."""
+    session = project.session()
+    session.user("said in a switched-off shell")
+    session.write(project.config)
+    worker = ClaudeSession(cwd=str(project.root), session=session.session, agent="abc")
+    worker.user("help")
+    path = worker.path(project.config)
+    if layout == "beside":
+        path = session.path(project.config).with_name(path.name)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_bytes(worker.to_bytes())
+    keep_out(str(project.data), session.session.encode(), OPTED_OUT)
+
+    reports = [project.sync(), project.sync(full=True), project.sync(sources=project.config, all_roots=True)]
+
+    assert [(report.added, report.skipped) for report in reports] == [(0, {"opted_out": 2})] * 3
+    assert project.events() == []
+
+
+def test_a_session_that_opts_out_on_the_way_keeps_what_was_taken_and_gets_nothing_new(project):
+    session = project.session()
+    session.user("said before")
+    session.write(project.config)
+    project.sync()
+    keep_out(str(project.data), session.session.encode(), OPTED_OUT)
+    session.user("said after")
+    session.write(project.config)
+
+    report = project.sync()
+
+    assert (report.added, report.skipped) == (0, {"opted_out": 1})
+    assert project.texts() == ["said before"]
 
 
 def test_nothing_is_captured_inside_a_process_that_recall_started(project):
