@@ -3,6 +3,10 @@
 A prompt opens an exchange. The texts of the last assistant message are its final answer, those of earlier messages are
 narration; that changes as the exchange goes on. A sub-agent has exchanges of its own. A sighting repeats a record in
 another session, which then goes on from there.
+
+A prompt that begins with `!norecall` opens an exchange that stays out: nothing of it has a passage, up to the session's
+next prompt, sub-agents that started in it included. The session's state then names the exchange by a negative number,
+and so does the mark of each of its events, so that the next run, a second file and a backfill know.
 """
 
 from collections.abc import Sequence
@@ -24,7 +28,7 @@ from indexer.rows import (
     TOOL_RESULT,
     WORKER,
 )
-from indexer.store_write import NewChunk, Place, Rows, SessionState
+from indexer.store_write import BOUNDARY, OPTED_OUT, NewChunk, Place, Rows, SessionState
 from transcript.event import Event
 
 CURATED_TYPES = frozenset({"decision", "task", "question", "correction", "outcome", "observation"})
@@ -41,6 +45,7 @@ class Prepared:
     event: Event
     chunks: Sequence[tuple[int, int, bytes, NewChunk | None]] = ()  # start, end, key, what to store
     head: str = ""
+    opts_out: bool = False
 
 
 class Fold:
@@ -55,6 +60,7 @@ class Fold:
         self.marks = 0
         self.prompts = 0
         self.known = 0  # passages whose chunk was there already
+        self.opted_out = 0  # events that stay out because a person said so
 
     def apply(self, prepared: Prepared) -> None:
         """Store what one event brings, inside the caller's transaction."""
@@ -65,7 +71,7 @@ class Fold:
             self._mark(event)
         elif event.type == "system":
             if event.body.get("subtype") == "compact_boundary":
-                self._rows.event(event.id, boundary=True)
+                self._rows.event(event.id, mark=BOUNDARY)
                 if not event.body.get("worker"):
                     self._rows.session(event.session).compaction_seq = event.seq
         elif event.type in INDEXED_TYPES and event.body:
@@ -75,10 +81,12 @@ class Fold:
         event = prepared.event
         ts, implausible = self._seconds(event.ts)
         session = self._rows.session(event.session)
+        worker, kind = str(event.body.get("worker", "")), _kind(event)
+        if self._stays_out(prepared, session, kind, worker, 0 if implausible else ts):
+            self.opted_out += 1
+            return
         session.cwd = session.cwd or str(event.body.get("cwd", ""))
         session.last_ts = max(session.last_ts, 0 if implausible else ts)
-        worker = str(event.body.get("worker", ""))
-        kind = _kind(event)
         number = self._rows.event(event.id, message=str(event.body.get("message", "")))
         exchange = self._exchange_of(prepared, session, kind, worker, ts)
         flags = (FROM_WORKER if worker else 0) | (EXTERNAL if event.origin == "external" else 0)
@@ -90,6 +98,49 @@ class Fold:
             self.known += not stored
             self._rows.pointer(chunk_id, start, end, place)
             self.pointers += 1
+
+    def _stays_out(self, prepared: Prepared, session: SessionState, kind: int, worker: str, ts: int) -> bool:
+        """Tell whether an event is part of an exchange that stays out, and note it; its prompt opens the exchange.
+
+        ts is 0 where the time is not known.
+        """
+        rows = self._rows
+        if kind == CURATED:
+            return False  # said with a command, for the record
+        if worker or kind == WORKER:
+            out = self._worker_stays_out(prepared, session, worker, ts)
+        elif kind == PROMPT:
+            out = self._prompt_stays_out(prepared, session, ts)
+        elif kind == SUMMARY:  # it retells every turn before it
+            told = rows.opted_out_at(session.id, ts)
+            out = told and rows.open_exchange(session.id, session.exchanges, ts, "", f"{OPTED_OUT}/summary")
+        else:
+            out = rows.opted_out_at(session.id, ts, still=True) if self._late else max(0, -session.exchange)
+        if out:
+            rows.event(prepared.event.id, mark=-out)
+        return out > 0
+
+    def _prompt_stays_out(self, prepared: Prepared, session: SessionState, ts: int) -> int:
+        record = str(prepared.event.native.get("id", "")) or prepared.event.id
+        if session.exchange < 0 and session.final_message == record and not self._late:
+            return -session.exchange  # another block of the same message
+        if not prepared.opts_out:
+            return 0
+        out = self._rows.open_exchange(session.id, session.exchanges, ts, "", OPTED_OUT)
+        if not self._late:
+            session.exchange, session.final_message = -out, record
+        return out
+
+    def _worker_stays_out(self, prepared: Prepared, session: SessionState, worker: str, ts: int) -> int:
+        """A sub-agent stays out where its parent's exchange did; its own records may come long after that one's."""
+        rows, name = self._rows, f"{OPTED_OUT}/{worker}"
+        held, out = rows.worker_exchange(session.id, worker), rows.worker_exchange(session.id, name)
+        begins = prepared.event.body.get("kind") == "worker_prompt" or not (held or out)
+        if not begins:
+            return out if out > held else 0
+        if not rows.opted_out_at(session.id, ts, still=True):
+            return 0
+        return rows.open_exchange(session.id, session.exchanges, ts, "", name)
 
     def _exchange_of(self, prepared: Prepared, session: SessionState, kind: int, worker: str, ts: int) -> int:
         """Return the exchange an event belongs to, opened or moved on as its kind demands."""
@@ -123,10 +174,13 @@ class Fold:
         found = self._rows.find_event(str(event.body.get("of", "")))
         if found is None:
             return
-        number, message, boundary = found
+        number, message, mark = found
         session = self._rows.session(event.session)
-        if boundary:
+        if mark == BOUNDARY:
             session.compaction_seq = event.seq
+            return
+        if mark < 0:
+            self._sight_opted_out(-mark, session)
             return
         if self._rows.stands_in(number, session.id):
             return  # the same session in another file: nothing new
@@ -135,13 +189,20 @@ class Fold:
             self._rows.pointer(chunk_id, start, end, self._rows.moved(place, session=session.id, seq=event.seq))
             self.pointers += 1
             if place.exchange and not place.worker:
-                _, ordinal = self._rows.exchange(place.exchange)
+                _, ordinal, _, _ = self._rows.exchange(place.exchange)
                 session.exchange = place.exchange
                 session.exchanges = max(session.exchanges, ordinal + 1)
                 if place.kind in (FINAL, FINAL + 1):
                     session.final_message = message or event.id
                 elif place.kind == PROMPT:
                     session.final_message = ""
+
+    def _sight_opted_out(self, exchange: int, session: SessionState) -> None:
+        """Let a session that goes on from an exchange that stays out stay out as well."""
+        owner, _, worker, ts = self._rows.exchange(exchange)
+        if worker == OPTED_OUT and owner != session.id and session.exchange >= 0:
+            session.exchange = -self._rows.open_exchange(session.id, session.exchanges, ts, "", OPTED_OUT)
+            session.final_message = ""
 
     def _mark(self, event: Event) -> None:
         flag = _MARKS.get(str(event.body.get("mark", "")))

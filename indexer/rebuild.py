@@ -335,9 +335,11 @@ def _look_again(
         if event.type not in INDEXED_TYPES or not event.body or event.ts < since.strftime("%Y-%m-%dT%H:%M:%S"):
             continue
         report.scanned += 1
-        if rows.find_event(event.id) is not None:
-            report.inserted += event.seq > known_to
-            report.deduped += event.seq <= known_to
+        held = rows.find_event(event.id)
+        if held is not None:
+            fresh = event.seq > known_to and held[2] >= 0  # what stays out is no news
+            report.inserted += fresh
+            report.deduped += not fresh
             continue
         prepared = preparer.prepare(event)
         if prepared is not None:
@@ -348,7 +350,8 @@ def _look_again(
                 fold.apply(prepared)
             rows.flush()
             rows.commit_counts()
-    report.inserted += len(missing)
+    report.inserted += len(missing) - fold.opted_out
+    report.deduped += fold.opted_out
     report.failures += [line for line in again.failed if line not in report.failures]
 
 

@@ -6,6 +6,9 @@ from dataclasses import dataclass, field, replace
 from indexer.rows import ABANDONED, FINAL, NARRATION, REWOUND, SOURCE_CLASSES, TOOL_IDS
 from indexer.store import Store
 
+BOUNDARY = 1  # mark of an event that is a compaction; a negative one is the exchange with which an event stays out
+OPTED_OUT = "!norecall"  # the worker of an exchange that stays out; of a sub-agent in it `!norecall/<id>`
+
 
 @dataclass(frozen=True, slots=True)
 class NewChunk:
@@ -110,22 +113,22 @@ class Rows:
             ),
         )
 
-    def event(self, event_id: str, *, message: str = "", boundary: bool = False) -> int:
+    def event(self, event_id: str, *, message: str = "", mark: int = 0) -> int:
         """Return the number of an event, given now if it has none."""
         self.store.run(
             f"INSERT OR IGNORE INTO event_{self.generation} (event, message, boundary) VALUES (?, ?, ?)",
-            (event_id, message, int(boundary)),
+            (event_id, message, mark),
         )
         if self.store.changes():
             return self.store.last_row()
         found = self.find_event(event_id)
         return found[0] if found else 0
 
-    def find_event(self, event_id: str) -> tuple[int, str, bool] | None:
-        """Return (number, message, whether a compaction boundary) of an event that has been stored."""
+    def find_event(self, event_id: str) -> tuple[int, str, int] | None:
+        """Return (number, message, mark) of an event that has been stored."""
         sql = f"SELECT id, message, boundary FROM event_{self.generation} WHERE event = ?"
-        for number, message, boundary in self.store.run(sql, (event_id,)):
-            return int(number), str(message), bool(boundary)
+        for number, message, mark in self.store.run(sql, (event_id,)):
+            return int(number), str(message), int(mark)
         return None
 
     def session(self, name: str) -> SessionState:
@@ -162,13 +165,27 @@ class Rows:
         sql = f"SELECT max(id) FROM exchange_{self.generation} WHERE session = ? AND worker = ?"
         return int(next(iter(self.store.run(sql, (session, worker))))[0] or 0)
 
-    def exchange(self, number: int) -> tuple[int, int]:
-        """Return (session, ordinal) of an exchange."""
-        for session, ordinal in self.store.run(
-            f"SELECT session, ordinal FROM exchange_{self.generation} WHERE id = ?", (number,)
-        ):
-            return int(session), int(ordinal)
-        return 0, 0
+    def exchange(self, number: int) -> tuple[int, int, str, int]:
+        """Return (session, ordinal, worker, time) of an exchange."""
+        sql = f"SELECT session, ordinal, worker, ts FROM exchange_{self.generation} WHERE id = ?"
+        for session, ordinal, worker, ts in self.store.run(sql, (number,)):
+            return int(session), int(ordinal), str(worker), int(ts)
+        return 0, 0, "", 0
+
+    def opted_out_at(self, session: int, ts: int, *, still: bool = False) -> int:
+        """Return the newest exchange of a session that stays out and began by ts, 0 where there is none.
+
+        With still, only one after which no other prompt had come by then. A ts of 0 is no time: every one counts.
+        """
+        table = f"exchange_{self.generation}"
+        sql = f"SELECT id, ts FROM {table} WHERE session = ? AND worker = ? AND worker <> '' ORDER BY id DESC"
+        for out, began in list(self.store.run(sql, (session, OPTED_OUT))):
+            if ts and began > ts:
+                continue
+            later = f"SELECT 1 FROM {table} WHERE session = ? AND worker = '' AND id > ? AND ts < ? LIMIT 1"
+            if not still or not ts or not list(self.store.run(later, (session, out, ts))):
+                return int(out)
+        return 0
 
     def demote_finals(self, exchange: int, session: int) -> None:
         """Make what was the last answer of an exchange narration: the exchange goes on."""
@@ -206,7 +223,7 @@ class Rows:
         changed = 0
         for event_id in events:
             found = self.find_event(event_id)
-            if found is None:
+            if found is None or found[2] < 0:
                 continue
             sql = f"UPDATE pointer_{self.generation} SET flags = {change} WHERE event = ?"
             if self.stands_in(found[0], session):

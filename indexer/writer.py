@@ -20,6 +20,7 @@ from indexer.tokens import TokenCounter
 from transcript.canonical import b32id
 from transcript.errors import LockBusy, RecordError
 from transcript.event import Draft, Event, Position
+from transcript.kept_out import opts_out
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.workspace import Workspace
@@ -130,6 +131,9 @@ def fill(
         report.watermark = last.seq
     report.pointers, report.sightings, report.marks = fold.pointers, fold.sightings, fold.marks
     report.exchanges, report.known = fold.prompts, fold.known
+    report.indexed -= fold.opted_out
+    if fold.opted_out:
+        report.skipped["opted_out"] = fold.opted_out
     report.estimated_tokens = preparer.estimated
     report.longest_hold_ms = store.longest_hold_ms
     report.seconds = time.perf_counter() - began
@@ -185,6 +189,9 @@ class Preparer:
             self._fail(event, str(error))
             return None
         said = event.body.get("kind")
+        if said == "prompt" and opts_out(text):
+            self._report.indexed += 1
+            return Prepared(event, opts_out=True)
         head = self._cutter.head(text) if said in ("prompt", "worker_prompt") else ""
         chunks = []
         source_class, role = class_and_role(event)
