@@ -31,6 +31,12 @@ class IndexSettings:
             raise ValueError(f"chunk_chars is {self.chunk_chars}, must be between 80 and 4000")
         if self.chunk_overlap_chars != 0:
             raise ValueError(f"chunk_overlap_chars is {self.chunk_overlap_chars}, only 0 is supported")
+        for name in ("embed_batch", "batch_events"):
+            if getattr(self, name) < 1:
+                raise ValueError(f"{name} is {getattr(self, name)}, must be at least 1")
+        for name in ("tool_head_chars", "tool_tail_chars", "unbroken_run_chars", "prompt_head_chars", "threads"):
+            if getattr(self, name) < 0:
+                raise ValueError(f"{name} is {getattr(self, name)}, must not be negative")
 
 
 def config_hash(settings: IndexSettings, *, max_tokens: int) -> str:

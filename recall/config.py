@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexer.settings import IndexSettings
-from recall.settings import Settings
+from recall.settings import Settings, check_numbers
 from transcript.errors import ConfigError
 
 Part = TypeVar("Part")
@@ -37,6 +37,9 @@ class HookSettings:
 
     deadline_ms: int = 1000
 
+    def __post_init__(self) -> None:
+        check_numbers(self)
+
 
 @dataclass(frozen=True, slots=True)
 class ServiceSettings:
@@ -44,6 +47,9 @@ class ServiceSettings:
 
     idle_minutes: float = 15.0
     memory_mb: int = 1500
+
+    def __post_init__(self) -> None:
+        check_numbers(self, positive=("idle_minutes", "memory_mb"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,8 +149,8 @@ def load(data: Path, project: Path | None, env: Mapping[str, str], flags: Mappin
         origin, raw = next(((o, layer[key]) for o, layer in layers if key in layer), (DEFAULT, default))
         values.append(Value(key, _typed(key, raw, default, origin), origin))
     config = Config(tuple(values))
-    config.settings()
-    config.index()
+    for part in (config.settings, config.index, config.hook, config.service):
+        part()  # each checks its ranges
     return config
 
 

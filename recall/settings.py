@@ -2,9 +2,23 @@
 
 import hashlib
 import json
-from dataclasses import asdict, dataclass, field
+import math
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
 
 from scoring.weights import Scales, Weights
+
+
+def check_numbers(settings: Any, *, positive: tuple[str, ...] = ()) -> None:
+    """ValueError for the first number that is negative or not finite, or is 0 and named in positive."""
+    for item in fields(settings):
+        value = getattr(settings, item.name)
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            continue
+        if not math.isfinite(value) or value < 0:
+            raise ValueError(f"{item.name} is {value}, must be finite and not negative")
+        if not value and item.name in positive:
+            raise ValueError(f"{item.name} is {value}, must be above 0")
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +47,9 @@ class RetrievalSettings:
     session: float = 0.1  # weight of how much of the prompt's words the whole session covers
     place: float = 0.08  # a session concludes at its end: weight of the exchange's place, 0 first to 1 last
 
+    def __post_init__(self) -> None:
+        check_numbers(self, positive=("k", "arm", "lexical_limit", "rarest_terms", "words_half_at"))
+
 
 @dataclass(frozen=True, slots=True)
 class SelectionSettings:
@@ -42,6 +59,9 @@ class SelectionSettings:
     diversity: float = 0.02  # MMR: score minus this times the likeness to what stands above; 0 switches it off
     memory_items: int = 4  # shares, not walls: what one kind leaves the other may take
     transcript_items: int = 2
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +78,9 @@ class GateSettings:
     margin: bool = True  # an item far below the best one is left out
     margin_share: float = 0.35  # relevance of an item at least this share of the best
 
+    def __post_init__(self) -> None:
+        check_numbers(self)
+
 
 @dataclass(frozen=True, slots=True)
 class BudgetSettings:
@@ -69,6 +92,9 @@ class BudgetSettings:
     tokens: int = 1200
     bytes: int = 9000
     head_chars: int = 160  # how much of the exchange's prompt is shown above a passage
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
 
 
 @dataclass(frozen=True, slots=True)

@@ -54,6 +54,18 @@ def test_a_flag_wins_over_variable_project_and_user_file(places: tuple[Path, Pat
         ("[budget\n", "config.toml"),
         ("[weights]\nalpha = -1\n", "alpha"),
         ("[index]\nchunk_chars = 3\n", "chunk_chars"),
+        ("[index]\nembed_batch = 0\n", "embed_batch"),
+        ("[index]\nprompt_head_chars = -1\n", "prompt_head_chars"),
+        ("[retrieval]\nk = 0\n", "retrieval: k"),
+        ("[retrieval]\narm = -5\n", "retrieval: arm"),
+        ("[retrieval]\nlexical_limit = -1\n", "lexical_limit"),
+        ("[retrieval]\nwords_half_at = 0\n", "words_half_at"),
+        ("[retrieval]\nlink = nan\n", "retrieval: link"),
+        ("[selection]\ntranscript_items = -1\n", "transcript_items"),
+        ("[gate]\nthreshold = inf\n", "gate: threshold"),
+        ("[budget]\nitems = -1\n", "budget: items"),
+        ("[hook]\ndeadline_ms = -1\n", "deadline_ms"),
+        ("[service]\nidle_minutes = 0\n", "idle_minutes"),
     ],
 )
 def test_a_wrong_file_is_an_error_that_names_what(places: tuple[Path, Path], text: str, named: str) -> None:
