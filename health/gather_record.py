@@ -65,7 +65,7 @@ def _links(workspace: Workspace, recent: int) -> tuple[int | None, int | None, t
         else:
             if wanted != genesis(workspace.id):
                 problems.append("the first event belongs to another record")
-    except (ValueError, KeyError, TypeError, OSError) as error:
+    except (ValueError, KeyError, TypeError, OSError, RecordError) as error:
         problems.append(f"unreadable before event {above} ({type(error).__name__})")
     return first, head.seq, tuple(problems)
 
@@ -77,7 +77,7 @@ def _ends_at_head(workspace: Workspace) -> bool:
     try:
         with open_segment(workspace.log_dir, head.segment) as handle:
             return os.fstat(handle.fileno()).st_size >= head.length
-    except OSError:
+    except (OSError, RecordError):
         return head.length == 0
 
 
@@ -92,7 +92,7 @@ def _marks(workspace: Workspace, name: str) -> int:
                     continue
                 with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as data:
                     found += _marks_in(data, name)
-        except OSError:
+        except (OSError, RecordError):
             continue
     return found
 
@@ -153,7 +153,7 @@ def _open_to_others(workspace: Workspace) -> tuple[str, ...]:
     for path in paths:
         try:
             mode = stat.S_IMODE(path.lstat().st_mode)
-        except OSError:
+        except (OSError, RecordError):
             continue
         if mode & GROUP_AND_OTHERS and not path.is_symlink():
             found.append(f"{path.relative_to(workspace.home.parent)} {mode:04o}")

@@ -99,7 +99,16 @@ def write_head(log_dir: Path, head: Head) -> None:
 
 
 def open_segment(log_dir: Path, segment: int) -> IO[bytes]:
-    """Open a segment for reading, sealed or not yet."""
+    """Open a segment for reading, sealed or not yet. RecordError when it is gone or may not be read."""
+    try:
+        return _opened(log_dir, segment)
+    except FileNotFoundError:
+        raise RecordError(f"segment {segment} of the record is missing from {log_dir}; run 'recall verify'") from None
+    except OSError as error:
+        raise RecordError(f"cannot read {error.filename} ({error.strerror}); mend that first") from error
+
+
+def _opened(log_dir: Path, segment: int) -> IO[bytes]:
     sealed = sealed_path(log_dir, segment)
     with contextlib.suppress(FileNotFoundError):
         return sealed.open("rb")

@@ -70,7 +70,10 @@ def cli(ctx: click.Context) -> None:
 
 
 def run(args: list[str]) -> int:
-    """Run one command line and return the exit code; an expected failure becomes one line on stderr."""
+    """Run one command line and return the exit code; an expected failure becomes one line on stderr.
+
+    So does a file or folder that cannot be used (permission, full disk): that is the machine's state, not a fault here.
+    """
     tolerate_any_text()
     try:
         result = cli.main(args=args or ["--help"], prog_name="recall", standalone_mode=False)
@@ -84,10 +87,20 @@ def run(args: list[str]) -> int:
         return error.exit_code
     except RecallError as error:
         click.echo(f"recall: {error}", err=True)
-        return 1
+        return _failed(args)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; nothing is lost", err=True)
         return 130
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
+    except OSError as error:
+        if error.errno is None or error.filename is None:
+            raise
+        click.echo(f"recall: cannot use {os.fsdecode(error.filename)} ({error.strerror}); mend that first", err=True)
+        return _failed(args)
+
+
+def _failed(args: list[str]) -> int:
+    """1, and 2 from `recall health`: what cannot even be looked at is broken."""
+    return 2 if args[:1] == ["health"] else 1

@@ -11,7 +11,7 @@ import pytest
 
 from recall.cli import group, main
 from recall.cli.output import duration, visible
-from transcript.errors import WorkspaceError
+from transcript.errors import ConfigError, WorkspaceError
 
 HEAVY = ("numpy", "apsw", "onnxruntime", "tokenizers", "sqlite_vec", "sentence_transformers", "rich", "zstandard")
 
@@ -159,6 +159,27 @@ def test_an_expected_failure_is_one_line_and_exit_1(failing, capsys):
 
     assert code == 1
     assert capsys.readouterr().err == "recall: no workspace for /x; run 'recall init' first\n"
+
+
+@pytest.mark.parametrize(
+    "error", [PermissionError(13, "Permission denied", "/x/roots.lock"), OSError(28, "No space", "/x")]
+)
+def test_a_file_that_cannot_be_used_is_one_line_that_names_it(failing, capsys, error):
+    failing(error)
+
+    code = group.run(["fail"])
+
+    assert code == 1
+    assert capsys.readouterr().err == f"recall: cannot use {error.filename} ({error.strerror}); mend that first\n"
+
+
+@pytest.mark.parametrize(
+    "error", [ConfigError("weights: alpha is nan"), PermissionError(13, "Permission denied", "/x")]
+)
+def test_health_that_cannot_look_is_broken_not_a_warning(failing, error):
+    failing(error)
+
+    assert group.run(["health"]) == 2
 
 
 def test_an_unexpected_failure_keeps_its_traceback(failing):

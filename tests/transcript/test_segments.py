@@ -3,7 +3,7 @@ import threading
 import pytest
 
 from transcript.errors import RecordError
-from transcript.segments import HEAD_BYTES, Head, read_head, write_head
+from transcript.segments import HEAD_BYTES, Head, open_segment, read_head, write_head
 
 
 def test_head_reads_back_and_keeps_its_size(tmp_path):
@@ -43,3 +43,15 @@ def test_reader_never_meets_half_a_head(tmp_path):
     writer.join()
 
     assert [head.seq for head in seen] == sorted(head.seq for head in seen)
+
+
+def test_a_segment_that_is_gone_is_a_fault_of_the_record(tmp_path):
+    with pytest.raises(RecordError, match="segment 1 of the record is missing"):
+        open_segment(tmp_path, 1)
+
+
+def test_a_segment_that_cannot_be_read_is_named(tmp_path):
+    (tmp_path / "activity.jsonl").mkdir()
+
+    with pytest.raises(RecordError, match=r"cannot read .*activity\.jsonl"):
+        open_segment(tmp_path, 1)
