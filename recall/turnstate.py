@@ -5,6 +5,7 @@ most one repeated item. Two identical calls at the same time (a hook installed f
 inject once: the first one claims the prompt.
 """
 
+import contextlib
 import hashlib
 import json
 from dataclasses import dataclass, field
@@ -12,7 +13,7 @@ from datetime import datetime
 from pathlib import Path
 
 from transcript.lock import FileLock
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import write_atomic
 
 TWIN_SECONDS = 5.0
 LOCK_SECONDS = 0.05
@@ -86,12 +87,14 @@ class _Held:
     """The lock beside a state; says whether it was got."""
 
     def __init__(self, path: Path, *, seconds: float = LOCK_SECONDS) -> None:
-        secure_dir(path.parent)
         self._lock = FileLock(path.with_suffix(".lock"))
         self._seconds = seconds
 
     def __enter__(self) -> bool:
-        return self._lock.acquire(self._seconds)
+        try:
+            return self._lock.acquire(self._seconds)
+        except OSError:  # a folder that may only be read
+            return False
 
     def __exit__(self, *_: object) -> None:
         self._lock.release()
@@ -111,4 +114,5 @@ def _read(path: Path) -> _State:
 
 def _write(path: Path, state: _State) -> None:
     text = json.dumps({"injected": state.injected, "claims": state.claims}, separators=(",", ":"))
-    write_atomic(path, text.encode(), durable=False)
+    with contextlib.suppress(OSError):
+        write_atomic(path, text.encode(), durable=False)

@@ -21,6 +21,15 @@ def test_what_was_injected_is_remembered_until_a_compaction(tmp_path: Path) -> N
     assert after == frozenset()
 
 
+def test_a_folder_that_cannot_be_written_to_is_no_reason_to_stay_silent(tmp_path: Path) -> None:
+    (tmp_path / "turns").touch()  # nobody, root neither, can make a file in there
+    state = TurnState(tmp_path, "s1")
+
+    assert state.begin("x", now=NOW) == frozenset()
+    state.settle(["a"])
+    state.clear()
+
+
 def test_sessions_do_not_see_each_other(tmp_path: Path) -> None:
     TurnState(tmp_path, "s1").settle(["a"])
 
