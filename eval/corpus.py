@@ -23,6 +23,7 @@ from indexer.store import Store
 from indexer.writer import index
 from transcript.capture import CaptureSettings, sync
 from transcript.log import Log
+from transcript.telling import counted
 from transcript.workspace import Workspace, open_workspace
 
 Progress = Callable[[str], None]
@@ -67,7 +68,7 @@ def prepare(
     workspace = open_workspace(project, data, create="capture")
     progress("taking in transcripts")
     taken = sync(workspace, data, {}, sources=source, all_roots=True, now=now, settings=CaptureSettings(native=False))
-    progress(f"{taken.added:,} new events from {taken.files:,} files in {taken.seconds:.1f} s")
+    progress(f"{counted(taken.added, 'new event')} from {counted(taken.files, 'file')} in {taken.seconds:.1f} s")
     wanted = config_hash(settings, max_tokens=embedder.max_tokens) if embedder is not None else ""
     if fresh or _outdated(workspace, wanted):
         _remove(workspace.index_path)

@@ -10,6 +10,7 @@ from eval.outcome import Outcome
 from eval.scorecard import Figure, Scorecard, values
 from eval.stats import Duel, duel
 from eval.tables import table
+from transcript.telling import counted
 
 OURS = "recall"
 OVERALL = ("recall@1", "recall@3", "recall@6", "recall@10", "recall@30", "mrr", "score", "strict@6", "coverage@6")
@@ -73,8 +74,8 @@ class DevRecallReport:
         """Return the report as tables."""
         s = self.setting
         parts = [
-            f"devrecall: {s.queries} queries, {s.answerable} with an answer; "
-            f"{s.chunks:,} chunks, {s.vectors:,} vectors",
+            f"devrecall: {counted(s.queries, 'query', 'queries')}, {s.answerable} with an answer; "
+            f"{counted(s.chunks, 'chunk')}, {counted(s.vectors, 'vector')}",
             f"model {s.model}, settings {s.settings_hash}, index {s.index_config}, data {s.data_sha256[:12]}, "
             f"tokens by {s.tokenizer}",
             s.machine.to_text(),

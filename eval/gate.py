@@ -18,6 +18,7 @@ from recall.engine import recall
 from recall.query import Query
 from recall.settings import Settings, settings_hash
 from recall.turn import CountTokens, Turn, Vectors
+from transcript.telling import counted
 
 UNRELATED = (
     "what did Caroline say about the pottery class last summer?",
@@ -92,7 +93,7 @@ class GateReport:
         name = "gate.threshold_words" if self.words_only else "gate.threshold"
         head = ["prompts", "n", "p10", "median", "p90", "max", "open now"]
         lines = [
-            f"gate: {self.chunks:,} chunks, {self.vectors:,} vectors, settings {self.settings_hash}",
+            f"gate: {counted(self.chunks, 'chunk')}, {counted(self.vectors, 'vector')}, settings {self.settings_hash}",
             self.machine.to_text(),
             "",
             table(head, [self.unrelated.row(), self.own.row()]),
@@ -138,7 +139,7 @@ def run(
     tell(f"asking {len(prompts)} unrelated prompts")
     unrelated = [ask(prompt, "", now, None) for prompt in prompts]
     asked = list(own)
-    tell(f"asking {len(asked)} prompts of this store at their own time")
+    tell(f"asking {counted(len(asked), 'prompt')} of this store, each at its own time")
     mine = [ask(prompt, session, _at(said), _at(said)) for prompt, session, said in asked]
     words_only = any(turn.words_only for turn in unrelated)
     meta = reader.meta()

@@ -20,6 +20,7 @@ from eval.corpus import unpacked
 from eval.machine import Machine, load, machine
 from eval.tables import table
 from indexer.settings import IndexSettings
+from transcript.telling import counted
 
 Progress = Callable[[str], None]
 _CHILD = "import sys; sys.path.append(sys.argv.pop(1)); from eval.index_bench import child; child(sys.argv[1])"
@@ -64,7 +65,7 @@ class IndexBenchReport:
         """Return the steps as a table and the derived figures."""
         rows = [[s.name, s.seconds, s.process_seconds, s.memory_mb, _counts(s.counts)] for s in self.steps]
         lines = [
-            f"index: {self.files:,} files, {self.source_bytes / 1e6:,.0f} MB; model {self.model}",
+            f"index: {counted(self.files, 'file')}, {self.source_bytes / 1e6:,.0f} MB; model {self.model}",
             self.machine.to_text() + f", load after {'/'.join(f'{value:.1f}' for value in self.load_after)}",
             "",
             table(["step", "seconds", "whole process", "MB", "counted"], rows),

@@ -23,6 +23,7 @@ from recall import launcher, ledger, service
 from recall.hook_client import ADDRESS
 from recall.spawn import SERVICE_STARTING
 from transcript.log import Log
+from transcript.telling import counted
 from transcript.workspace import Workspace
 
 HARNESS = "claude-code"
@@ -65,7 +66,7 @@ class LatencyReport:
         """Return one table and the circumstances."""
         head = ["turns", "n", "answered", "median", "p95", "max", "to exit: median", "p95", "max"]
         lines = [
-            f"latency: {self.chunks:,} chunks, {self.vectors:,} with a vector, model {self.model}, "
+            f"latency: {counted(self.chunks, 'chunk')}, {self.vectors:,} with a vector, model {self.model}, "
             f"settings {self.settings_hash}",
             self.machine.to_text() + f", load after {'/'.join(f'{value:.1f}' for value in self.load_after)}",
             "milliseconds from process start to the last byte of output; 'to exit' until the process is gone",
@@ -124,10 +125,10 @@ def run(
     before = machine()
     try:
         if cold:
-            tell(f"{n} turns without a service")
+            tell(f"{counted(n, 'turn')} without a service")
             runs.append(bench.cold(n))
         if warm:
-            tell(f"{n} turns with the service")
+            tell(f"{counted(n, 'turn')} with the service")
             ready = bench.start_service()
             runs += bench.warm(n)
     finally:

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from health.facts import Facts
 from health.signal import Level, Signal
 from health.signals import backend, capture, duplicates, embeddings, hooks, index, record, storage, turns
+from transcript.telling import counted, minute
 
 FIRST_SCREEN = ("duplicate_ratio", "embeddings_failed", "capture_lag", "unindexed", "vector_search", "embedder")
 
@@ -49,14 +50,14 @@ class Report:
         first = [s for s in self.signals if _is_first(s) and s.id not in shown]
         shown |= {s.id for s in first}
         rest = [s for s in self.signals if s.id not in shown]
-        lines = [f"{self.level.name.lower()}  workspace {self.workspace}  {_stamp(self.at)}", ""]
+        lines = [f"{self.level.name.lower()}  workspace {self.workspace}  {minute(self.at)}", ""]
         for signal in bad:
             lines += _block(signal)
         lines += [_line(signal) for signal in first]
         if every:
             lines += ["", *(_line(signal) for signal in rest)]
         else:
-            lines += ["", f"{len(rest)} more signals are ok; --all shows them"]
+            lines += ["", f"{counted(len(rest), 'more signal is', 'more signals are')} ok; --all shows them"]
         return "\n".join(lines)
 
 

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from enum import IntEnum
 
+from transcript.telling import counted
+
 
 class Level(IntEnum):
     """How bad a figure is; the number is the exit code of `recall health`."""
@@ -66,21 +68,24 @@ class Signal:
 def count(
     id: str,
     value: int,
-    what: str,
+    what: tuple[str, str],
     *,
     limits: Limits,
     meaning: str,
     action: str,
     details: tuple[str, ...] = (),
 ) -> Signal:
-    """Return a signal that counts things; the action is given only when there is something to do."""
+    """Return a signal that counts things; `what` is their name for one and for many.
+
+    The action is given only when there is something to do.
+    """
     level = limits.level(value)
     return Signal(
         id=id,
         value=value,
         unit="count",
         level=level,
-        text=f"{value:,} {what}",
+        text=counted(value, *what),
         meaning=meaning,
         action=action if level else "",
         limits=limits,

@@ -8,6 +8,7 @@ from indexer.passages import event_text
 from transcript.errors import PointerError
 from transcript.event import Event
 from transcript.log import Log
+from transcript.telling import counted
 
 MOST_SCANNED = 5000  # events looked through for one neighbour's side
 
@@ -52,7 +53,9 @@ def show(pointer: str, logs: Sequence[Log], *, neighbours: int = 2) -> Shown:
     if start is None or end is None:
         start, end = 0, len(text)
     if end > len(text):
-        raise PointerError(f"{pointer}: the event has {len(text)} characters" if text else f"{pointer}: redacted")
+        raise PointerError(
+            f"{pointer}: the event has {counted(len(text), 'character')}" if text else f"{pointer}: redacted"
+        )
     return Shown(
         event,
         text,

@@ -11,6 +11,7 @@ from itertools import islice
 from transcript.errors import PointerError, RecordError
 from transcript.event import Event, Position
 from transcript.log import Log
+from transcript.telling import counted
 
 LAST = 20
 RADIUS = 5
@@ -76,7 +77,7 @@ def context(
         if not wanted(event):
             continue
         if not all and len(found) == last:
-            more, note = True, f"{last} turns; older ones behind the cursor"
+            more, note = True, f"{counted(last, 'turn')}; older ones behind the cursor"
             break
         turn = _turn(log, event, count_tokens)
         if not all and spent + turn.tokens > token_cap:
@@ -84,7 +85,7 @@ def context(
                 more, note = True, f"token cap of {token_cap} reached; older turns behind the cursor"
                 break
             turn = _shortened(turn, token_cap, count_tokens)
-            note = f"one turn cut to {token_cap} tokens"
+            note = f"one turn cut to {counted(token_cap, 'token')}"
         found.append(turn)
         spent += turn.tokens
     return Window(found[::-1], _cursor(found[-1].event) if more else None, note)
@@ -115,7 +116,7 @@ def _around(log: Log, around: str, radius: int, cap: int, count: Callable[[str],
         return Window(turns, None, "")
     share = max(1, cap // len(turns))
     turns = [turn if turn.tokens <= share else _shortened(turn, share, count) for turn in turns]
-    return Window(turns, None, f"long turns cut to {share} tokens each, so that all fit into {cap}")
+    return Window(turns, None, f"long turns cut to {counted(share, 'token')} each, so that all fit into {cap}")
 
 
 def _turn(log: Log, event: Event, count: Callable[[str], int], *, target: bool = False) -> Turn:

@@ -2,6 +2,7 @@
 
 from health.facts import CaptureFacts, Facts
 from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, size, span
+from transcript.telling import counted
 
 SHOWN = 20
 
@@ -17,7 +18,7 @@ def capture_lag(facts: Facts, *, warn_seconds: float = 3600, fail_seconds: float
     text = "nothing waits"
     if capture.behind:
         since = "" if age is None else f", for {span(age)}"
-        text = f"{capture.behind:,} files wait ({size(capture.behind_bytes)}){since}"
+        text = f"{counted(capture.behind, 'file waits', 'files wait')} ({size(capture.behind_bytes)}){since}"
     return Signal(
         id="capture_lag",
         value={"files": capture.behind, "bytes": capture.behind_bytes, "age_seconds": age and round(age)},
@@ -34,7 +35,7 @@ def sources_uncaptured(capture: CaptureFacts) -> Signal:
     return count(
         "sources_uncaptured",
         capture.uncaptured,
-        "transcripts were never taken in",
+        ("transcript was never taken in", "transcripts were never taken in"),
         limits=NO_LIMIT,
         meaning="New ones wait for the end of a turn; 'capture_lag' says for how long.",
         action="",
@@ -46,7 +47,10 @@ def sources_missing(capture: CaptureFacts) -> Signal:
     return count(
         "sources_missing",
         len(capture.missing),
-        f"of {capture.sources:,} transcripts are gone",
+        (
+            f"of {counted(capture.sources, 'transcript')} is gone",
+            f"of {counted(capture.sources, 'transcript')} are gone",
+        ),
         limits=NO_LIMIT,
         meaning="The harness deletes its own; what was read of them is safe in the record.",
         action="",
@@ -56,10 +60,11 @@ def sources_missing(capture: CaptureFacts) -> Signal:
 
 def near_retention(capture: CaptureFacts) -> Signal:
     """Return transcripts not taken in that the harness will soon delete."""
+    limit = f"the harness's {capture.retention_days}-day limit"
     return count(
         "near_retention",
         len(capture.near_retention),
-        f"transcripts not taken in are near the harness's {capture.retention_days}-day limit",
+        (f"transcript not taken in is near {limit}", f"transcripts not taken in are near {limit}"),
         limits=NONE_ALLOWED_FAIL,
         meaning="The harness deletes transcripts of that age; these are in no record yet.",
         action="run 'recall sync' now",
@@ -70,10 +75,11 @@ def near_retention(capture: CaptureFacts) -> Signal:
 def unknown_types(capture: CaptureFacts) -> Signal:
     """Return record types that this version does not know, by name."""
     names = sorted(capture.unknown_types.items(), key=lambda item: (-item[1], item[0]))
+    kinds = counted(len(names), "unknown type")
     return count(
         "unknown_types",
         sum(capture.unknown_types.values()),
-        f"records of {len(names):,} unknown types",
+        (f"record of {kinds}", f"records of {kinds}"),
         limits=NONE_ALLOWED_WARN,
         meaning="They are kept raw and not indexed; a newer version may read them.",
         action="look for an update of recall",
@@ -86,7 +92,7 @@ def damaged_lines(capture: CaptureFacts) -> Signal:
     return count(
         "damaged_lines",
         capture.damaged,
-        "damaged lines",
+        ("damaged line", "damaged lines"),
         limits=NONE_ALLOWED_WARN,
         meaning="Lines of the harness's logs that are no records; everything around them was taken in.",
         action="look at the places named; nothing of this product wrote them",
@@ -99,7 +105,7 @@ def mended_lines(capture: CaptureFacts) -> Signal:
     return count(
         "mended_lines",
         capture.mended,
-        "lines held more than one record",
+        ("line held more than one record", "lines held more than one record"),
         limits=NO_LIMIT,
         meaning="A harness left out a line end; every record of such a line was taken in.",
         action="",
@@ -111,7 +117,7 @@ def incomplete_tails(capture: CaptureFacts) -> Signal:
     return count(
         "incomplete_tails",
         len(capture.incomplete_tails),
-        "files end in an unfinished line",
+        ("file ends in an unfinished line", "files end in an unfinished line"),
         limits=NO_LIMIT,
         meaning="A harness is writing, or was stopped while it wrote; the line is read when it is whole.",
         action="",

@@ -2,6 +2,7 @@
 
 from health.facts import IndexFacts
 from health.signal import NO_LIMIT, Limits, Signal, count, size
+from transcript.telling import counted
 
 RATIO = Limits(warn=0.001, fail=0.01)
 
@@ -16,7 +17,8 @@ def duplicate_ratio(index: IndexFacts) -> Signal:
         value=round(ratio, 6),
         unit="ratio",
         level=level,
-        text=f"{ratio:.1%} of {index.rows:,} rows ({index.distinct:,} distinct, {copies:,} copies)",
+        text=f"{ratio:.1%} of {counted(index.rows, 'row')} "
+        f"({index.distinct:,} distinct, {counted(copies, 'copy', 'copies')})",
         meaning="Rows of the index that repeat another row of the same class, role and text.",
         action="run 'recall index compact'; if copies return, something else writes this index" if level else "",
         limits=RATIO,
@@ -28,7 +30,7 @@ def duplicate_rows(index: IndexFacts) -> Signal:
     return count(
         "duplicate_rows",
         index.rows - index.distinct,
-        "duplicate rows",
+        ("duplicate row", "duplicate rows"),
         limits=Limits(warn=0.001 * index.rows, fail=0.01 * index.rows),
         meaning="The numerator of the duplicate ratio, by source class.",
         action="run 'recall index compact'",
@@ -41,7 +43,7 @@ def distinct_texts(index: IndexFacts) -> Signal:
     return count(
         "distinct_texts",
         index.distinct,
-        "distinct texts",
+        ("distinct text", "distinct texts"),
         limits=NO_LIMIT,
         meaning="Rows that would be left if every text stood once.",
         action="",
@@ -57,7 +59,7 @@ def most_repeated(index: IndexFacts) -> Signal:
         value=index.most_repeated,
         unit="count",
         level=level,
-        text=f"the most repeated text is stored {index.most_repeated:,} times",
+        text=f"the most repeated text is stored {counted(index.most_repeated, 'time')}",
         meaning="Once is right: a second sighting of a text adds a pointer, not a row.",
         action="run 'recall index compact'" if level else "",
         limits=limits,
@@ -83,25 +85,26 @@ def duplicate_bytes(index: IndexFacts) -> Signal:
 
 def near_copies(index: IndexFacts) -> Signal:
     """Return how many pairs differ in case, quotes or spaces only; not known unless counted."""
-    n = index.near_copies
+    n, differ = index.near_copies, "case, quotes or spaces"
     return Signal(
         id="near_copies",
         value=n,
         unit="count",
         level=NO_LIMIT.level(0),
-        text="not counted" if n is None else f"{n:,} rows equal another but for case, quotes or spaces",
+        text="not counted" if n is None else f"{counted(n, 'row equals', 'rows equal')} another but for {differ}",
         meaning="They are kept on purpose: names that differ in case are two facts. A turn shows one of them.",
     )
 
 
 def near_pairs(index: IndexFacts) -> Signal:
     """Return how many pairs of vectors are nearly one (cosine of at least 0.98), among the newest."""
-    of = f"{index.near_compared:,} newest of {index.vectors:,} vectors"
+    of = f"{index.near_compared:,} newest of {counted(index.vectors, 'vector')}"
+    pairs = counted(index.near_pairs, "pair of texts is", "pairs of texts are")
     return Signal(
         id="near_pairs",
         value=index.near_pairs,
         unit="count",
         level=NO_LIMIT.level(0),
-        text=f"{index.near_pairs:,} pairs of texts are nearly one (cosine 0.98 and more) among the {of}",
+        text=f"{pairs} nearly one (cosine 0.98 and more) among the {of}",
         meaning="Near copies are kept, for a changed number is another fact, and collapsed when results are chosen.",
     )

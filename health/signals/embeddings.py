@@ -2,6 +2,7 @@
 
 from health.facts import IndexFacts
 from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Limits, Signal, count
+from transcript.telling import counted
 
 RETRY = "run 'recall index' to try again; 'recall index status' lists them with their reasons"
 
@@ -12,7 +13,7 @@ def failed(index: IndexFacts) -> Signal:
     return count(
         "embeddings_failed",
         index.failed,
-        "failed embeddings",
+        ("failed embedding", "failed embeddings"),
         limits=limits,
         meaning="Rows the model refused; they are found by words only.",
         action=RETRY,
@@ -25,7 +26,7 @@ def set_aside(index: IndexFacts) -> Signal:
     return count(
         "embeddings_set_aside",
         index.set_aside,
-        "rows set aside",
+        ("row set aside", "rows set aside"),
         limits=NONE_ALLOWED_WARN,
         meaning="Rows during which the process died twice; they are found by words only.",
         action="look at them with 'recall index status'",
@@ -43,7 +44,8 @@ def pending(index: IndexFacts, now: float, *, idle_seconds: float = 3600) -> Sig
         value=index.pending,
         unit="count",
         level=level,
-        text=f"{index.pending:,} rows wait for a vector ({share:.0%} of {index.wanted_vectors:,} done)",
+        text=f"{counted(index.pending, 'row waits', 'rows wait')} for a vector "
+        f"({share:.0%} of {index.wanted_vectors:,} done)",
         meaning="They are found by words until then.",
         action="run 'recall index'" if level else "",
     )
@@ -54,7 +56,7 @@ def truncated(index: IndexFacts) -> Signal:
     return count(
         "embeddings_truncated",
         index.truncated,
-        "truncated embeddings",
+        ("truncated embedding", "truncated embeddings"),
         limits=NONE_ALLOWED_WARN,
         meaning="The model saw only the beginning of these rows; none is expected.",
         action="run 'recall index rebuild'",
@@ -68,7 +70,7 @@ def zero(index: IndexFacts) -> Signal:
     return count(
         "embeddings_zero",
         index.zero,
-        "zero or non-finite vectors",
+        ("zero or non-finite vector", "zero or non-finite vectors"),
         limits=NONE_ALLOWED_FAIL,
         meaning="Such a vector has no distance to anything; the writer refuses them.",
         action="run 'recall index rebuild'",
@@ -80,7 +82,7 @@ def stale(index: IndexFacts) -> Signal:
     return count(
         "embeddings_stale",
         index.stale,
-        "stale vectors",
+        ("stale vector", "stale vectors"),
         limits=NONE_ALLOWED_WARN,
         meaning="Vectors that no longer belong to their row's text or to the model in use.",
         action="run 'recall index rebuild'",
@@ -89,11 +91,11 @@ def stale(index: IndexFacts) -> Signal:
 
 def mixed_models(index: IndexFacts) -> Signal:
     """Return how many models made the vectors that answer together; more than one cannot be compared."""
-    names = tuple(f"{name}: {n:,} vectors" for name, n in sorted(index.models.items()))
+    names = tuple(f"{name}: {counted(n, 'vector')}" for name, n in sorted(index.models.items()))
     return count(
         "embedding_models",
         len(index.models),
-        "models among the vectors in use",
+        ("model among the vectors in use", "models among the vectors in use"),
         limits=Limits(fail=1),
         meaning="Vectors of two models cannot be compared.",
         action="run 'recall index rebuild'",
@@ -127,6 +129,6 @@ def vector_share(index: IndexFacts) -> Signal:
         value=index.vectors,
         unit="count",
         level=NO_LIMIT.level(0),
-        text=f"{index.vectors:,} of {index.rows:,} rows have a vector",
+        text=f"{index.vectors:,} of {counted(index.rows, 'row has', 'rows have')} a vector",
         meaning="Tool calls and results are found by words only, unless index.embed_tools is on.",
     )

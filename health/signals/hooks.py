@@ -2,6 +2,7 @@
 
 from health.facts import HookFacts
 from health.signal import NONE_ALLOWED_WARN, Level, Signal, span
+from transcript.telling import counted
 
 
 def installed(hook: HookFacts) -> Signal:
@@ -63,7 +64,7 @@ def failures(hook: HookFacts) -> Signal:
         value=dict(hook.failures),
         unit="count",
         level=level,
-        text=f"{hook.harness}: {total:,} calls answered with silence because of an error",
+        text=f"{hook.harness}: {counted(total, 'call')} answered with silence because of an error",
         meaning="The hook never fails its host; it answers nothing and counts.",
         action="look at the reasons; report those that return" if level else "",
         limits=NONE_ALLOWED_WARN,

@@ -2,6 +2,7 @@
 
 from health.facts import Facts, IndexFacts
 from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
+from transcript.telling import counted
 
 REBUILD = "run 'recall index rebuild'"
 
@@ -52,7 +53,7 @@ def orphan_vectors(index: IndexFacts) -> Signal:
     return count(
         "orphan_vectors",
         index.orphan_vectors,
-        "vectors without a chunk",
+        ("vector without a chunk", "vectors without a chunk"),
         limits=NONE_ALLOWED_FAIL,
         meaning="They would take places in the nearest results and show nothing.",
         action="run 'recall index compact'",
@@ -64,7 +65,10 @@ def orphan_pointers(index: IndexFacts) -> Signal:
     return count(
         "orphan_pointers",
         index.orphan_pointers,
-        "pointers without a chunk, or chunks without a pointer",
+        (
+            "pointer without a chunk, or chunk without a pointer",
+            "pointers without a chunk, or chunks without a pointer",
+        ),
         limits=NONE_ALLOWED_FAIL,
         meaning="A result must say where it was said.",
         action=REBUILD,
@@ -73,10 +77,11 @@ def orphan_pointers(index: IndexFacts) -> Signal:
 
 def word_index(index: IndexFacts) -> Signal:
     """Return rows on which the word index and the store disagree."""
+    where = f"words and store ({index.words_missing:,} missing, {index.words_extra:,} extra)"
     return count(
         "word_index",
         index.words_missing + index.words_extra,
-        f"rows differ between words and store ({index.words_missing:,} missing, {index.words_extra:,} extra)",
+        (f"row differs between {where}", f"rows differ between {where}"),
         limits=NONE_ALLOWED_FAIL,
         meaning="Every chunk is found by its words, and nothing else is.",
         action=REBUILD,
@@ -98,7 +103,7 @@ def unindexed(facts: Facts, *, warn_seconds: float = 3600, fail_seconds: float =
         value={"events": index.unindexed, "age_seconds": None if age is None else round(age)},
         unit="count",
         level=level,
-        text=f"{index.unindexed:,} events not indexed{since}",
+        text=f"{counted(index.unindexed, 'event')} not indexed{since}",
         meaning="They are in the record and cannot be recalled yet.",
         action="run 'recall index'" if level else "",
     )
@@ -109,7 +114,7 @@ def implausible_times(index: IndexFacts) -> Signal:
     return count(
         "implausible_times",
         index.implausible_times,
-        "rows with an implausible time",
+        ("row with an implausible time", "rows with an implausible time"),
         limits=NONE_ALLOWED_WARN,
         meaning="They are kept, marked, and count as new as now at most.",
         action="look at the clock of the machine that wrote them",
@@ -121,7 +126,7 @@ def secrets_masked(index: IndexFacts) -> Signal:
     return count(
         "secrets_masked",
         index.secrets_masked,
-        "secrets masked in the index",
+        ("secret masked in the index", "secrets masked in the index"),
         limits=NO_LIMIT,
         meaning="The record keeps the words as they were; the index and every block show a mark instead.",
         action="",

@@ -2,6 +2,7 @@
 
 from health.facts import Facts, RecordFacts
 from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
+from transcript.telling import counted
 
 
 def stored(record: RecordFacts) -> Signal:
@@ -12,7 +13,9 @@ def stored(record: RecordFacts) -> Signal:
         value=record.events,
         unit="count",
         level=level,
-        text=f"{record.events:,} events of {record.sessions:,} sessions" if record.events else "nothing is stored",
+        text=f"{counted(record.events, 'event')} of {counted(record.sessions, 'session')}"
+        if record.events
+        else "nothing is stored",
         meaning="Without a record there is nothing to recall, so nothing can be well.",
         action="" if record.events else "run 'recall sync', and 'recall enable-hooks claude-code' for the future",
         details=tuple(f"{name}: {n:,}" for name, n in sorted(record.by_type.items())),
@@ -23,7 +26,7 @@ def chain(record: RecordFacts) -> Signal:
     """Return up to which event the chain was checked, and what was found."""
     problems = record.chain_problems
     if problems:
-        level, text = Level.FAIL, f"{len(problems):,} problems: {problems[0]}"
+        level, text = Level.FAIL, f"{counted(len(problems), 'problem')}: {problems[0]}"
     elif record.chain_checked_to is None:
         level, text = Level.OK, "not checked by this report"
     else:
@@ -64,7 +67,7 @@ def quarantine(record: RecordFacts) -> Signal:
         value=record.quarantine_bytes,
         unit="bytes",
         level=Level.OK,
-        text=f"{record.quarantine_bytes:,} bytes in quarantine",
+        text=f"{counted(record.quarantine_bytes, 'byte')} in quarantine",
         meaning="An unfinished line that a crash left; it was never part of the record.",
     )
 
@@ -81,7 +84,7 @@ def spool(facts: Facts, *, fail_seconds: float = 86400) -> Signal:
         value=record.spooled,
         unit="count",
         level=level,
-        text=f"{record.spooled:,} events wait in the spool{since}",
+        text=f"{counted(record.spooled, 'event waits', 'events wait')} in the spool{since}",
         meaning="Turns leave their ledger event here when the record is locked; the next writer takes them in.",
         action="run 'recall sync'" if level else "",
     )
@@ -92,7 +95,7 @@ def reasoning_withheld(record: RecordFacts) -> Signal:
     return count(
         "reasoning_withheld",
         record.reasoning_withheld,
-        "sessions with reasoning withheld",
+        ("session with reasoning withheld", "sessions with reasoning withheld"),
         limits=NO_LIMIT,
         meaning="Hidden reasoning is off by default; capture.reasoning = true keeps exposed traces.",
         action="",
@@ -104,7 +107,7 @@ def file_modes(record: RecordFacts) -> Signal:
     return count(
         "file_modes",
         len(record.open_to_others),
-        "files or folders are open to other users",
+        ("file or folder is open to other users", "files or folders are open to other users"),
         limits=NONE_ALLOWED_FAIL if record.events else NONE_ALLOWED_WARN,
         meaning="Folders are 0700 and files 0600: transcripts hold secrets.",
         action="run 'chmod -R go-rwx' on the data folder",

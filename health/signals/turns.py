@@ -3,6 +3,7 @@
 from health.facts import TurnFacts
 from health.signal import Level, Limits, Signal, count
 from health.stats import median, percentile
+from transcript.telling import counted
 
 ENOUGH = 10
 WORDS_SHARE = Limits(warn=0.5)
@@ -20,7 +21,7 @@ def modes(turns: TurnFacts) -> Signal:
         value={name: round(share, 4) for name, share in shares.items()},
         unit="share",
         level=level,
-        text=f"{parts} of the last {seen:,} turns" if seen else "no turns yet",
+        text=f"{parts} of the last {counted(seen, 'turn')}" if seen else "no turns yet",
         meaning="warm: words and vectors. warm_words: the service without vectors. words: no service in time.",
         action="see 'embedder' and 'service'; raise the memory bound if the service leaves" if level else "",
         limits=WORDS_SHARE,
@@ -38,7 +39,7 @@ def latency(turns: TurnFacts) -> Signal:
         value={"median": round(middle, 1), "p95": round(high, 1)},
         unit="ms",
         level=level,
-        text=f"median {middle:.0f} ms, p95 {high:.0f} ms over {len(turns.latencies_ms):,} turns",
+        text=f"median {middle:.0f} ms, p95 {high:.0f} ms over {counted(len(turns.latencies_ms), 'turn')}",
         meaning="How long recall took within a turn; 'recall eval latency' measures whole processes.",
         action="run 'recall eval latency' and look at the machine's load" if level else "",
         limits=P95_MS,
@@ -55,7 +56,7 @@ def injected_tokens(turns: TurnFacts) -> Signal:
         value={"median": middle, "p95": high},
         unit="tokens",
         level=Level.OK,
-        text=f"median {middle:,.0f}, p95 {high:,.0f} over {len(turns.tokens):,} turns",
+        text=f"median {middle:,.0f}, p95 {high:,.0f} over {counted(len(turns.tokens), 'turn')}",
         meaning="What recall adds to a turn; the budget bounds it.",
     )
 
@@ -70,7 +71,7 @@ def empty_turns(turns: TurnFacts) -> Signal:
         value={"turns": turns.empty, "share": round(share, 4)},
         unit="share",
         level=level,
-        text=f"{turns.empty:,} of {seen:,} turns injected nothing",
+        text=f"{turns.empty:,} of {counted(seen, 'turn')} injected nothing",
         meaning="Nothing relevant is a good answer; always nothing is not.",
         action="run 'recall query' with one of the prompts, and 'recall eval gate'" if level else "",
         details=tuple(f"{reason}: {n:,}" for reason, n in sorted(turns.empty_reasons.items())),
@@ -82,7 +83,7 @@ def deadline_misses(turns: TurnFacts) -> Signal:
     return count(
         "deadline_misses",
         sum(turns.deadline_misses.values()),
-        "turns missed the deadline",
+        ("turn missed the deadline", "turns missed the deadline"),
         limits=Limits(warn=0, fail=0.1 * max(turns.seen, ENOUGH)),
         meaning="A turn that is late answers nothing.",
         action="run 'recall eval latency'; look at the stage named",
@@ -95,7 +96,7 @@ def bad_query_vectors(turns: TurnFacts) -> Signal:
     return count(
         "bad_query_vectors",
         turns.bad_query_vectors,
-        "prompts had no usable vector",
+        ("prompt had no usable vector", "prompts had no usable vector"),
         limits=Limits(warn=0),
         meaning="Such a prompt is searched by words only.",
         action="run 'recall model add FILE' if the model is damaged",

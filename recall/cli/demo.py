@@ -15,6 +15,7 @@ import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.output import note, say
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from transcript.workspace import Workspace
@@ -61,7 +62,7 @@ def run(app: App) -> None:
     words_only = fill_index(demo, workspace)
     with step("ask") as done:
         turn = demo.ask(PROMPT, mode="turn", ledger_mode="demo", words_only=words_only)
-        done(f"{turn.candidates} candidates, {len(turn.items)} shown, {turn.tokens} tokens")
+        done(f"{counted(turn.candidates, 'candidate')}, {len(turn.items)} shown, {counted(turn.tokens, 'token')}")
     say(f"\nA new session asks:\n\n    {PROMPT}\n\nand the hook puts this in front of it:\n")
     say(turn.block or f"(nothing: {turn.empty_reason})")
     say("\nOpen each piece where it was said:\n")
@@ -104,7 +105,7 @@ def take_in(demo: App, workspace: Workspace) -> None:
         report = sync(
             workspace, demo.data, {**demo.env, "RECALL_CHILD": ""}, sources=demo.data / "claude", now=demo.now()
         )
-        done(f"{report.added} events from {report.sessions} sessions")
+        done(f"{counted(report.added, 'event')} from {counted(report.sessions, 'session')}")
 
 
 def fill_index(demo: App, workspace: Workspace) -> bool:
@@ -117,13 +118,13 @@ def fill_index(demo: App, workspace: Workspace) -> bool:
     with Store.open(workspace.index_path, "w") as store:
         with step("index words") as done:
             report = index(workspace, store, settings, now=demo.now())
-            done(f"{report.chunks} passages, searchable now")
+            done(f"{counted(report.chunks, 'passage')}, searchable now")
         embedder = demo.embedder()
         if embedder is None:
             return True
         with step("index vectors") as done:
             vectors = embed(store, embedder, settings)
-            done(f"{vectors.embedded} vectors by {embedder.id}")
+            done(f"{counted(vectors.embedded, 'vector')} by {embedder.id}")
     return False
 
 

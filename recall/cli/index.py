@@ -11,6 +11,7 @@ from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.index_build import backfill, compact, rebuild
 from recall.cli.output import Progress, duration, emit, note, say, size
 from transcript.errors import LockBusy
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from indexer.embedder import Embedder
@@ -137,11 +138,11 @@ def embed(
 def words_text(report: IndexReport) -> str:
     """What the first half did, in a line or a few."""
     lines = [
-        f"{report.chunks:,} new passages from {report.indexed:,} events, searchable by words now "
-        f"({report.known:,} repeat one that is there; {duration(report.seconds)})"
+        f"{counted(report.chunks, 'new passage')} from {counted(report.indexed, 'event')}, searchable by words now "
+        f"({counted(report.known, 'repeats', 'repeat')} one that is there; {duration(report.seconds)})"
     ]
     if report.secrets:
-        lines.append(f"  {report.secrets:,} secrets masked")
+        lines.append(f"  {counted(report.secrets, 'secret')} masked")
     lines += [f"  not indexed: {failure}" for failure in report.failed[:10]]
     if report.mismatch:
         lines.append(f"  {report.mismatch}")
@@ -153,11 +154,15 @@ def vectors_text(report: EmbedReport) -> str:
     if report.refused:
         return f"no vectors made: {report.refused}"
     speed = f", {report.embedded / report.seconds:.0f} a second" if report.embedded and report.seconds else ""
-    lines = [f"{report.embedded:,} vectors made in {duration(report.seconds)}{speed}; {report.remaining:,} are missing"]
+    lines = [
+        f"{counted(report.embedded, 'vector')} made in {duration(report.seconds)}{speed}; "
+        f"{counted(report.remaining, 'is', 'are')} missing"
+    ]
     if report.failed:
-        lines.append(f"  {report.failed:,} texts failed and will be tried again")
+        lines.append(f"  {counted(report.failed, 'text')} failed and will be tried again")
     if report.set_aside:
-        lines.append(f"  {report.set_aside:,} texts ended the process three times; 'recall index --retry' tries them")
+        texts = counted(report.set_aside, "text")
+        lines.append(f"  {texts} ended the process three times; 'recall index --retry' tries again")
     lines += [f"  {failure}" for failure in report.failures[:10]]
     return "\n".join(lines)
 
@@ -194,7 +199,10 @@ def say_status(app: App, as_json: bool) -> None:
     workspace = app.workspace()
     if not workspace.index_path.exists():
         waiting = unread(app, workspace, "")
-        emit({"generation": None, "unread": waiting}) if as_json else say(f"no index yet; {waiting:,} events wait")
+        if as_json:
+            emit({"generation": None, "unread": waiting})
+        else:
+            say(f"no index yet; {counted(waiting, 'event waits', 'events wait')}")
         return
     with app.store(workspace) as store:
         meta = store.meta()
@@ -222,8 +230,8 @@ def say_status(app: App, as_json: bool) -> None:
             )
             return
         kinds = ", ".join(f"{number:,} {name}" for name, number in classes.items())
-        say(f"record   {f'{waiting:,} events wait' if waiting else 'all of it has been read'}")
-        say(f"words    {meta.n_chunks:,} passages ({kinds})")
+        say(f"record   {counted(waiting, 'event waits', 'events wait') if waiting else 'all of it has been read'}")
+        say(f"words    {counted(meta.n_chunks, 'passage')} ({kinds})")
         say(f"vectors  {meta.n_vectors:,} of {wanted:,} wanted, by {meta.model or 'no model yet'}; {ORDER}")
         size_now = size(workspace.index_path.stat().st_size)
         say(f"index    generation {meta.generation}, {size_now}, vectors searched by {store.backend.vectors}")

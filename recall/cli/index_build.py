@@ -9,6 +9,7 @@ import click
 
 from recall.cli.app import App, moment, pass_app
 from recall.cli.output import Progress, duration, emit, note, say, size
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,7 +92,7 @@ def rebuild(app: App, words_only: bool, threads: int | None, dry_run: bool, as_j
         return
     say(
         f"generation {report.generation} {'serves' if report.flipped else 'is not whole yet; run it again'}: "
-        f"{report.words.chunks:,} passages, {report.reused:,} vectors taken over, {made:,} made"
+        f"{counted(report.words.chunks, 'passage')}, {counted(report.reused, 'vector')} taken over, {made:,} made"
     )
     if report.vectors is not None and report.vectors.refused:
         note(report.vectors.refused)
@@ -125,7 +126,10 @@ def compact(app: App, dry_run: bool, as_json: bool) -> None:
         if as_json:
             emit(counts)
         else:
-            say(", ".join(f"{number:,} {name.replace('_', ' ')}" for name, number in counts.items()))
+            say(
+                f"{counted(found.rows, 'row')}, {counted(counts['copies'], 'copy', 'copies')}, "
+                f"{counted(parts.orphan_vectors, 'vector')} and {counted(parts.orphan_pointers, 'pointer')} of nothing"
+            )
         note(DRY_RUN)
         return
     with app.store(workspace, "w") as store:
@@ -134,8 +138,9 @@ def compact(app: App, dry_run: bool, as_json: bool) -> None:
         emit(asdict(report))
         return
     say(
-        f"{report.rows:,} rows; {report.copies:,} copies merged, {report.orphan_vectors:,} vectors and "
-        f"{report.orphan_pointers:,} pointers of nothing taken out; {size(report.bytes_before)} -> "
+        f"{counted(report.rows, 'row')}; {counted(report.copies, 'copy', 'copies')} merged, "
+        f"{counted(report.orphan_vectors, 'vector')} and {counted(report.orphan_pointers, 'pointer')} of nothing "
+        f"taken out; {size(report.bytes_before)} -> "
         f"{size(report.bytes_after)}"
     )
 
@@ -164,7 +169,7 @@ def backfill(app: App, since: str, words_only: bool, threads: int | None, dry_ru
     if dry_run:
         limit = after.strftime("%Y-%m-%dT%H:%M:%S")
         seen = sum(event.type in INDEXED_TYPES and event.ts >= limit for event in app.log(workspace).read())
-        say(f"{seen:,} events would be looked at")
+        say(f"{counted(seen, 'event')} would be looked at")
         note(DRY_RUN)
         return
     embedder = model(app, words_only, threads)
@@ -183,6 +188,9 @@ def backfill(app: App, since: str, words_only: bool, threads: int | None, dry_ru
     if as_json:
         emit(counts)
         return
-    say(", ".join(f"{number:,} {name}" for name, number in counts.items()))
+    say(
+        f"{counted(report.scanned, 'event')} looked at; {report.inserted:,} new, {report.deduped:,} there already, "
+        f"{report.failed:,} failed; {counted(counts['vectors'], 'vector')} made"
+    )
     for failure in report.failures[:10]:
         note(failure)

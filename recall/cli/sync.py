@@ -9,6 +9,7 @@ import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.output import Progress, duration, emit, note, say, size
+from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
     from transcript.capture import SyncReport
@@ -93,7 +94,11 @@ def shown_by(bar: Progress) -> Any:
     """A callback that draws a capture's progress, in megabytes."""
 
     def show(at: Any) -> None:
-        bar(at.bytes >> 20, max(at.bytes_total >> 20, at.bytes >> 20), f"MB, {at.files:,} of {at.files_total:,} files")
+        bar(
+            at.bytes >> 20,
+            max(at.bytes_total >> 20, at.bytes >> 20),
+            f"MB, {at.files:,} of {counted(at.files_total, 'file')}",
+        )
 
     return show
 
@@ -102,9 +107,12 @@ def follow(app: App, source: Path | None, all_roots: bool, as_json: bool) -> Non
     """Report every round of a watch that took something in."""
     from transcript.watch import watch
 
+    def new(report: SyncReport) -> str:
+        return f"{minute(app.now())}  {counted(report.added, 'new event')}"
+
     def tell(report: SyncReport) -> None:
         if report.added or report.sightings or report.marks:
-            emit(as_dict(report)) if as_json else say(f"{app.now():%H:%M:%S}  {report.added:,} new events")
+            emit(as_dict(report)) if as_json else say(new(report))
 
     note("watching; Ctrl-C ends it and loses nothing")
     watch(
@@ -140,7 +148,7 @@ def say_plan(app: App, source: Path | None, all_roots: bool, as_json: bool) -> N
     if as_json:
         emit({"files": files, "skipped": skipped})
         return
-    say(f"{len(files):,} session files would be read")
+    say(f"{counted(len(files), 'session file')} would be read")
     for line in skipped_lines(skipped):
         say(line)
 
@@ -176,25 +184,28 @@ def text(report: SyncReport) -> str:
         f"{number:,} {name}" for name, number in report.by_type.most_common() if name not in ("sighting", "mark")
     )
     lines = [
-        f"{report.added:,} new events from {report.changed:,} of {report.files:,} files, {report.sessions:,} sessions "
-        f"({size(report.bytes)} in {duration(report.seconds)})"
+        f"{counted(report.added, 'new event')} from {report.changed:,} of {counted(report.files, 'file')}, "
+        f"{counted(report.sessions, 'session')} ({size(report.bytes)} in {duration(report.seconds)})"
     ]
     if kinds:
         lines.append(f"  {kinds}")
     if report.sightings or report.marks:
-        lines.append(f"  {report.sightings:,} sightings of records that are there already, {report.marks:,} marks")
+        sightings = counted(report.sightings, "sighting of a record that is", "sightings of records that are")
+        lines.append(f"  {sightings} there already, {counted(report.marks, 'mark')}")
     lines += skipped_lines(report.skipped)
     if report.unknown:
         lines.append(f"  unknown kinds, kept raw: {', '.join(f'{n:,} {k}' for k, n in report.unknown.most_common())}")
     for file, line, offset, reason in report.damaged[:SHOWN]:
         lines.append(f"  damaged: {file} line {line} (byte {offset}): {reason}")
     if len(report.damaged) > SHOWN:
-        lines.append(f"  and {len(report.damaged) - SHOWN:,} more damaged lines; --json lists them")
+        lines.append(f"  and {counted(len(report.damaged) - SHOWN, 'more damaged line')}; --json lists them")
     lines += [f"  not read: {file}: {reason}" for file, reason in report.failed[:SHOWN]]
     if report.rewound:
-        lines.append(f"  {len(report.rewound):,} files were rewritten by their harness and read again")
+        files = counted(len(report.rewound), "file was rewritten", "files were rewritten")
+        lines.append(f"  {files} by the harness and read again")
     if report.missing:
-        lines.append(f"  {len(report.missing):,} files are gone from their place; what they held is kept")
+        files = counted(len(report.missing), "file is gone", "files are gone")
+        lines.append(f"  {files} from where it was read; what was in it is kept")
     return "\n".join(lines)
 
 

@@ -9,6 +9,7 @@ import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import emit, say
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from transcript.event import Position
@@ -53,7 +54,7 @@ def command(app: App, ctx: click.Context, chain: bool, as_json: bool, demo: bool
         if report.counts["problems"] > SHOWN:
             say(f"and {report.counts['problems'] - SHOWN:,} more; --json lists them")
         types = ", ".join(f"{count:,} {name}" for name, count in sorted(report.types.items()))
-        say(f"{'ok' if report.ok else 'damaged'}: {report.counts['events']:,} events ({types or 'none'})")
+        say(f"{'ok' if report.ok else 'damaged'}: {counted(report.counts['events'], 'event')} ({types or 'none'})")
     ctx.exit(0 if report.ok else 1)
 
 

@@ -44,6 +44,22 @@ def test_the_lint_reads_pages_and_help(texts):
     assert {"README.md", "docs/architecture.md", "recall query --help", "recall index rebuild --help"} <= texts.keys()
 
 
+COUNTED = "event|file|session|turn|passage|vector|text|chunk|row|line|token|prompt|candidate|byte|problem|secret"
+
+
+def test_a_number_that_may_be_one_is_told_by_counted(root: Path):
+    """'1 turns' is read by somebody on the first day. Rates ('bytes a chunk') and index sizes are never one."""
+    bare = re.compile(rf"\{{[^{{}}\n]+\}} (?:new |more )?(?:{COUNTED})s\b(?! a )")
+    hits = [
+        f"{path.relative_to(root)}: {match[0]}"
+        for folder in ("recall/cli", "health/signals")
+        for path in sorted((root / folder).rglob("*.py"))
+        for match in bare.finditer(path.read_text(encoding="utf-8"))
+    ]
+
+    assert hits == []
+
+
 def section(root: Path, title: str) -> str:
     readme = (root / "README.md").read_text(encoding="utf-8")
     found = re.search(rf"^## {re.escape(title)}\n(.*?)(?=^## |\Z)", readme, re.M | re.S)

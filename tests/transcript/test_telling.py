@@ -1,0 +1,41 @@
+"""Counts and moments as people read them."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+
+from transcript.telling import UNKNOWN, counted, minute
+
+
+@pytest.mark.parametrize(
+    ("number", "words", "expected"),
+    [
+        (0, ("turn",), "0 turns"),
+        (1, ("turn",), "1 turn"),
+        (2000, ("turn",), "2,000 turns"),
+        (1, ("event waits", "events wait"), "1 event waits"),
+        (3, ("event waits", "events wait"), "3 events wait"),
+    ],
+)
+def test_one_is_told_as_one(number, words, expected):
+    assert counted(number, *words) == expected
+
+
+@pytest.mark.parametrize(
+    "moment",
+    [
+        "2026-04-02T16:25:07.123Z",
+        "2026-04-02T18:25:07+02:00",
+        datetime(2026, 4, 2, 16, 25, 59, tzinfo=UTC),
+        datetime(2026, 4, 2, 18, 25, tzinfo=timezone(timedelta(hours=2))),
+        1_775_147_107,
+    ],
+    ids=["ISO", "offset", "time", "time elsewhere", "seconds"],
+)
+def test_every_form_of_a_moment_is_told_in_utc_and_says_so(moment):
+    assert minute(moment) == "2026-04-02 16:25Z"
+
+
+@pytest.mark.parametrize("moment", ["", "soon", 1e18], ids=["empty", "no time", "beyond the calendar"])
+def test_what_is_no_moment_is_told_as_unknown(moment):
+    assert minute(moment) == UNKNOWN

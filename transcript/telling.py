@@ -1,0 +1,22 @@
+"""How counts and moments are told to people, the same in every command; JSON keeps plain numbers and ISO times."""
+
+from datetime import UTC, datetime
+
+UNKNOWN = "at a time unknown"
+
+
+def counted(number: int, one: str, many: str = "") -> str:
+    """Return `1 turn`, `2,000 turns`; many is given where the plural is more than one with an s."""
+    return f"{number:,} {one if number == 1 else many or f'{one}s'}"
+
+
+def minute(moment: datetime | str | float) -> str:
+    """Return `2026-04-02 16:25Z`: UTC to the minute, from a time, an ISO text or seconds since 1970."""
+    try:
+        if isinstance(moment, str):
+            moment = datetime.fromisoformat(moment)
+        elif not isinstance(moment, datetime):
+            moment = datetime.fromtimestamp(moment, UTC)
+        return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%MZ")
+    except (ValueError, OverflowError, OSError):
+        return UNKNOWN
