@@ -24,8 +24,25 @@ SILENCE = {
 }
 NOTES = {
     "no_service": "no service was running; one is started for the next prompt",
+    "service_gone": "the service had left without a word; one is started for the next prompt",
+    "service_broke_off": "the service ended in the middle of the answer; one is started for the next prompt",
+    "service_late": "the service took too long, so words had to do",
+    "service_old": "the service was of another version; a new one is started for the next prompt",
+    "service_not_ours": "the service belongs to another user and was not asked",
+    "service_failed": "the service failed on this prompt; 'recall health' counts such failures",
+    "model_missing": "the service has no model; 'recall health' says why",
+    "model_loading": "the model was still being loaded",
+    "model_busy": "the model was at work on another prompt",
+    "model_slow": "the model took too long",
+    "model_failed": "the model failed on this prompt; 'recall health' says more",
+    "vector_unusable": "the model gave no usable vector for this prompt",
     "no_vectors": "the index holds no vectors yet",
     "other_model": "the vectors are of another model; 'recall index rebuild' makes them anew",
+}
+WHERE = {
+    "connect": "while it was called",
+    "send": "while it took the prompt",
+    "receive": "while it answered",
 }
 DEMOTIONS = {
     "announcement": "only says what comes next",
@@ -40,6 +57,19 @@ DEMOTIONS = {
     "rewound": "was taken back by a rewind",
     "external": "came from outside",
 }
+
+
+def silence(reason: str) -> str:
+    """Why nothing was injected, in words."""
+    return SILENCE.get(reason, f"for a reason this version does not know ({reason or 'none given'})")
+
+
+def note_text(note: str) -> str:
+    """A turn's note in words: its code may carry a detail behind a colon."""
+    code, _, detail = note.partition(":")
+    if code not in NOTES:
+        return note
+    return f"{NOTES[code]} ({WHERE.get(detail, detail)})" if detail else NOTES[code]
 
 
 def explain_json(turn: Turn) -> dict[str, Any]:
@@ -83,9 +113,9 @@ def explain_text(turn: Turn) -> str:
     """A page: what was searched for, each item's sum, and the reason for everything that was not shown."""
     lines = [f"words: {' '.join(turn.terms) or '(none)'}", f"candidates={turn.candidates} shown={len(turn.items)}"]
     if turn.words_only:
-        lines.append(f"searched by words alone: {turn.words_only}")
+        lines.append("searched by words alone")
     if turn.empty_reason:
-        lines.append(f"nothing shown: {turn.empty_reason} ({SILENCE.get(turn.empty_reason, 'see its name')})")
+        lines.append(f"nothing shown: {turn.empty_reason} ({silence(turn.empty_reason)})")
     for number, ranked in enumerate(turn.ranked, start=1):
         lines += ["", *_item_lines(number, ranked)]
     return "\n".join(lines)

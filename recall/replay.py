@@ -1,5 +1,6 @@
 """Runs a recorded turn again and says whether the same block comes out."""
 
+import json
 from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
@@ -41,7 +42,7 @@ def replay_turn(
     settings = settings_of(body.get("settings", {}))
     differences = []
     if settings_hash(settings) != body.get("settings_hash"):
-        differences.append("settings: this version has other defaults")
+        differences.append("this version has other default settings")
     moved = _moved(body.get("index"), reader)
     differences += moved
     query = query_of(body)
@@ -59,7 +60,7 @@ def replay_turn(
         already=frozenset(body.get("already", ())),
     )
     if turn.words_only and not words_only:
-        differences.append(f"vectors: used then, not now ({turn.words_only})")
+        differences.append("vectors were used then, not now")
     return Replay(turn, turn.block == body.get("block", ""), tuple(differences))
 
 
@@ -68,9 +69,25 @@ def _moved(then: dict[str, Any] | None, reader: Reader) -> list[str]:
     state = {"generation": now.generation, "watermark": now.watermark, "data_version": now.data_version}
     if then is None:
         return []
-    return [
-        f"index {name}: {then.get(name)} then, {value} now" for name, value in state.items() if then.get(name) != value
-    ]
+    changed = {name for name, value in state.items() if then.get(name) != value}
+    found = []
+    if "watermark" in changed:
+        read_then, read_now = _read_to(str(then.get("watermark", ""))), _read_to(now.watermark)
+        what = "the record has grown" if read_now > read_then else "another record was read"
+        found.append(f"{what}: event {read_then:,} then, {read_now:,} now")
+    if "generation" in changed:
+        found.append(f"the index was built anew: generation {then.get('generation')} then, {now.generation} now")
+    elif changed == {"data_version"}:
+        found.append("the index was written to since, by vectors or a compaction; the record is the same")
+    return found
+
+
+def _read_to(watermark: str) -> int:
+    """The number of the event that a watermark stands at, 0 before the first."""
+    try:
+        return int(json.loads(watermark)["seq"])
+    except (ValueError, KeyError, TypeError):
+        return 0
 
 
 def query_of(body: dict[str, Any]) -> Query:

@@ -129,6 +129,15 @@ class App:
             raise WorkspaceError(f"no workspace for {self.cwd}; run 'recall init' first")
         return [self.log(workspace) for workspace in kept]
 
+    def unsearched(self) -> str:
+        """What to add where a pointer was not found: this folder may have no record to look in; "" when it has."""
+        from transcript.workspace import locate
+
+        found = locate(self.cwd, self.data)
+        if found is not None and found.head_file.exists():
+            return ""
+        return f" ({self.cwd} has no workspace, so only the user's and the demo's records were searched)"
+
     def store(self, workspace: Workspace, mode: str = "r") -> Store:
         """The index of a workspace; IndexMissing says to run `recall index`."""
         from indexer.store import Store

@@ -8,6 +8,7 @@ import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import emit, note, say
+from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
     from transcript.event import Event
@@ -58,28 +59,30 @@ def command(app: App, count: int | None, every: bool, session: str | None, as_js
 
 def line(event: Event, body: dict[str, Any]) -> str:
     """One turn in one line."""
+    from recall.explain import silence
+
     items = body.get("items", [])
-    result = f"{len(items)} items" if items else f"nothing: {body.get('empty_reason', '?')}"
+    result = counted(len(items), "item") if items else f"nothing: {silence(str(body.get('empty_reason', '')))}"
     prompt = " ".join(str(body.get("prompt", "")).split())[:60]
-    return f"{event.id[:10]}  {event.ts[:19]}  {body.get('mode', ''):<5}  {result:<24}  {prompt}"
+    return f"{event.id[:10]}  {minute(event.ts)}  {prompt:<60}  {result}"
 
 
 def page(event: Event, body: dict[str, Any]) -> str:
     """One turn in full: the prompt, the block, each item's terms, and what was left out."""
-    from recall.explain import NOTES, SILENCE
+    from recall.explain import SILENCE, note_text, silence
 
     index = body.get("index", {})
     lines = [
-        f"turn {event.id[:10]}  {event.ts[:19]}  session {event.session[:8]}  "
-        f"{'by words alone' if body.get('words_only') else 'by words and vectors'}, {body.get('latency_ms', 0):.0f} ms",
+        f"turn {event.id[:10]}  {minute(event.ts)}  session {event.session[:8]}  "
+        f"{searched(body)}, {body.get('latency_ms', 0):.0f} ms",
         f"prompt: {' '.join(str(body.get('prompt', '')).split())[:200]}",
         "",
     ]
     if body.get("block"):
-        lines += [str(body["block"]), "", f"{body.get('tokens', 0)} tokens, {body.get('bytes', 0)} bytes"]
+        size = f"{counted(body.get('tokens', 0), 'token')}, {counted(body.get('bytes', 0), 'byte')}"
+        lines += [str(body["block"]), "", size]
     else:
-        why = str(body.get("empty_reason", ""))
-        lines.append(f"nothing was injected: {SILENCE.get(why, why)}")
+        lines.append(f"nothing was injected: {silence(str(body.get('empty_reason', '')))}")
     for number, item in enumerate(body.get("items", []), start=1):
         values = item.get("terms", {})
         terms = " ".join(f"{letter} {values[letter]:.2f}" for letter in TERMS if letter in values)
@@ -88,10 +91,17 @@ def page(event: Event, body: dict[str, Any]) -> str:
     left = body.get("left_out", [])
     if left:
         lines += ["", f"left out ({len(left)}, best first):"]
-        lines += [f"   {item['pointer']}  {item['reason']}: {SILENCE.get(item['reason'], '')}" for item in left[:10]]
+        lines += [f"   {item['pointer']}  {SILENCE.get(item['reason'], item['reason'])}" for item in left[:10]]
         if len(left) > 10:
             lines.append(f"   and {len(left) - 10} more; --json lists them")
     if body.get("note"):
-        lines += ["", f"note: {NOTES.get(body['note'], body['note'])}"]
+        lines += ["", f"note: {note_text(str(body['note']))}"]
     lines += ["", f"settings {body.get('settings_hash', '')}, index generation {index.get('generation', '-')}"]
     return "\n".join(lines)
+
+
+def searched(body: dict[str, Any]) -> str:
+    """How the turn was searched for, if it was: some prompts are turned away, or time is over, before any search."""
+    if not body.get("stages"):
+        return "nothing was searched"
+    return "by words alone" if body.get("words_only") else "by words and vectors"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 import click
 
 from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.output import emit, note, say
+from transcript.telling import minute
 
 if TYPE_CHECKING:
     from recall.turn import Ranked, Turn
@@ -47,6 +47,8 @@ def command(
     """
     from recall.explain import explain_json, explain_text, item_json
 
+    if not text.strip():
+        raise click.UsageError("the query is empty")
     when = moment(as_of) if as_of else None
     turn = choose(app, demo).ask(text, root=root, as_of=when, words_only=words_only)
     if explain:
@@ -82,7 +84,7 @@ def result_text(number: int, ranked: Ranked) -> str:
     from recall.selection import REASONS
 
     item = ranked.candidate
-    said = datetime.fromtimestamp(item.pointer.said, UTC).strftime("%Y-%m-%d")
+    said = minute(item.pointer.said)
     near = "no vector" if item.cosine is None else f"cosine {item.cosine:.2f}"
     shown = (
         "a turn shows it" if ranked.shown else f"a turn leaves it out: {REASONS.get(ranked.verdict, ranked.verdict)}"

@@ -28,15 +28,24 @@ def command(app: App, ctx: click.Context, turn: str | None, as_json: bool, demo:
     \b
         recall replay-turn
     """
+    from recall.explain import silence
+
     replay = again(choose(app, demo), turn)
     if as_json:
         emit({"same": replay.same, "differences": replay.differences, "block": replay.turn.block})
     else:
-        say(replay.turn.block or "(nothing)")
+        say(replay.turn.block or f"nothing is injected: {silence(replay.turn.empty_reason)}")
         for difference in replay.differences:
             note(f"not as it was then: {difference}")
-        note("the same block" if replay.same else "another block than then")
+        note(outcome(replay))
     ctx.exit(0 if replay.same else 1)
+
+
+def outcome(replay: Replay) -> str:
+    """Whether the turn came out as it did then."""
+    if replay.same:
+        return "the same block as then" if replay.turn.block else "as then: nothing was injected"
+    return "another block than then" if replay.turn.block else "then a block was injected"
 
 
 def again(app: App, name: str | None) -> Replay:

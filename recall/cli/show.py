@@ -8,6 +8,8 @@ import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.output import emit, say
+from transcript.errors import PointerError
+from transcript.telling import minute
 
 if TYPE_CHECKING:
     from transcript.event import Event
@@ -34,7 +36,10 @@ def command(app: App, pointer: str, neighbours: int, whole: bool, as_json: bool)
     """
     from recall.show import show
 
-    shown = show(pointer, app.logs(), neighbours=neighbours)
+    try:
+        shown = show(pointer, app.logs(), neighbours=neighbours)
+    except PointerError as error:
+        raise PointerError(f"{error}{app.unsearched()}") from None
     if as_json:
         emit(
             {
@@ -74,7 +79,7 @@ def as_dict(event: Event) -> dict[str, Any]:
 def heading(event: Event) -> str:
     """Who said it, when, in which session."""
     what = event.body.get("tool") or event.body.get("kind") or event.type
-    return f"{event.pointer}  {event.ts[:16].replace('T', ' ')}  {event.actor} ({what}), session {event.session[:8]}"
+    return f"{event.pointer}  {minute(event.ts)}  {event.actor} ({what}), session {event.session[:8]}"
 
 
 def shortened(text: str) -> str:

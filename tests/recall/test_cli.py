@@ -400,6 +400,24 @@ def test_a_time_that_is_none_is_one_line(demo, recall):
     assert "'soon' is no time" in result.err
 
 
+@pytest.mark.parametrize("text", ["", "  \n"])
+def test_an_empty_query_is_wrong_usage(demo, recall, text):
+    result = recall("query", "--demo", text)
+
+    assert result.code == 2
+    assert "the query is empty" in result.err
+
+
+def test_times_for_people_are_marked_as_utc_and_json_keeps_iso(demo, recall):
+    moments = re.compile(r"\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}\S*")
+    for args in (["last"], ["last", "-n", "3"], ["context"], ["query", "tide"]):
+        told = moments.findall(recall(*args, "--demo").out)
+        assert told
+        assert all(re.fullmatch(r"\d{4}-\d{2}-\d{2} \d{2}:\d{2}Z", text) for text in told), args
+    assert moments.findall(recall("show", "khe4pa6ysa").out)[0].endswith("Z")
+    assert re.fullmatch(r"\d{4}-\d{2}-\d{2}T[0-9:.]+Z", recall("context", "--demo", "--json").rows()[0]["ts"])
+
+
 def test_query_survives_full_text_syntax_and_lone_surrogates(demo, recall):
     for prompt in ('a AND (b OR "c', "NEAR(x, 5) *", "\ud800 tide"):
         assert recall("query", "--demo", prompt, "-n", "1").code == 0
@@ -424,6 +442,16 @@ def test_show_of_nothing_is_one_line(project, recall):
         assert (result.code, result.out, result.err.count("\n")) == (1, "", 1)
 
 
+def test_show_says_when_this_folder_has_no_record_to_look_in(demo, project, recall):
+    elsewhere = recall("show", "zzzzzzzzzz")
+    recall("init")
+    here = recall("show", "zzzzzzzzzz")
+
+    assert elsewhere.code == here.code == 1
+    assert f"({project} has no workspace, so only the user's and the demo's records were searched)" in elsewhere.err
+    assert "no workspace" not in here.err
+
+
 def test_last_shows_the_block_its_terms_and_what_was_left_out(demo, recall):
     page = recall("last", "--demo").out
 
@@ -444,7 +472,30 @@ def test_a_recorded_turn_gives_the_same_block_again(demo, recall):
     result = recall("replay-turn", "--demo")
 
     assert result.code == 0
-    assert "the same block" in result.err
+    assert result.err == "the same block as then\n"
+
+
+def test_a_replay_over_a_grown_record_says_so_in_numbers_of_events(project, recall):
+    filled(recall)
+    recall("query", "heron key")
+    recall("query", "osprey cache")
+    recall("index")
+
+    result = recall("replay-turn")
+
+    assert re.search(r"not as it was then: the record has grown: event \d+ then, \d+ now\n", result.err)
+    assert "{" not in result.err
+
+
+def test_a_replay_of_a_turn_without_a_block_says_that_nothing_was_injected(project, recall):
+    filled(recall)
+    recall("query", "zebra unicorn quagga")
+
+    result = recall("replay-turn")
+
+    assert result.code == 0
+    assert result.out == "nothing is injected: the best match is too weak for any item to be shown\n"
+    assert result.err == "as then: nothing was injected\n"
 
 
 def test_explain_runs_a_turn_again(demo, recall):
