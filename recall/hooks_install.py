@@ -118,8 +118,9 @@ def announcement(scope: str, root: Path, data: Path, *, record: Path | None = No
             "            nothing is sent anywhere",
             "  not kept  the model's hidden reasoning (capture.reasoning = true turns it on)",
             "  injected  before each prompt, at most six quoted passages of earlier sessions with their pointers",
-            "  stay out  'recall exclude PATH' keeps a project out of all of it; RECALL_OFF=1 in a shell, or",
-            "            !norecall at the start of a prompt, stops injection; the next sync still takes the words in",
+            "  stay out  a project: 'recall exclude PATH'; a shell: RECALL_OFF=1, nothing of its sessions is captured",
+            "            from then on; a turn: !norecall at the start of its prompt, nothing is injected or indexed,",
+            "            its words stand in the record alone",
             f"  undo      {undo}, or 'recall uninstall --purge' for everything",
         )
     )

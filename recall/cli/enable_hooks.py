@@ -1,6 +1,7 @@
 """`recall enable-hooks`: let a harness ask recall before each turn."""
 
 from datetime import UTC, datetime
+from pathlib import Path
 
 import click
 
@@ -36,6 +37,8 @@ def command(app: App, harness: str, scope: str, remove: bool, dry_run: bool, yes
         plan = hooks_install.plan_install(harness, scope, root, app.data, app.env)
         say(hooks_install.announcement(scope, root, app.data))
         say()
+        for line in kept_out(app, root):
+            note(line)
     say(plan.summary)
     if dry_run:
         if plan.changes:
@@ -50,3 +53,15 @@ def command(app: App, harness: str, scope: str, remove: bool, dry_run: bool, yes
     else:
         hooks_install.install(plan, app.data, now=datetime.now(UTC))
         note(f"hooks are in {plan.file}; the next prompt is answered with its past")
+
+
+def kept_out(app: App, root: Path) -> list[str]:
+    """Why the hooks will do nothing for a session that is started from here, one line a reason."""
+    from transcript.workspace import excluded
+
+    lines = []
+    if excluded(root, app.data):
+        lines.append(f"{root} is excluded: the hooks do nothing here until 'recall exclude PATH --remove'")
+    if app.env.get("RECALL_OFF", "") not in ("", "0"):
+        lines.append("RECALL_OFF is set in this shell: sessions started from it stay out; unset it first")
+    return lines

@@ -278,6 +278,8 @@ def test_the_announcement_names_record_retention_reasoning_and_the_ways_out(root
         "reasoning",
         "recall exclude",
         "RECALL_OFF=1",
+        "nothing of its sessions is captured",
         "!norecall",
+        "nothing is injected or indexed",
     ):
         assert needed in text
