@@ -5,7 +5,7 @@ transcript lies in says nothing: different projects share one.
 """
 
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -90,6 +90,17 @@ def plan(
         planned.append(Planned(source, head, owner, reason))
     planned.sort(key=lambda item: (bool(item.source.worker), item.head.ts, item.source.identity))
     return planned, unread
+
+
+def named_folders(adapter: Adapter, env: Mapping[str, str], heads: Heads) -> set[str]:
+    """Return the folders that sessions were begun in: those in the harness's own place, and those known from heads."""
+    found = {str(known[2]) for known in heads.values()}
+    for source in adapter.discover(adapter.roots(env))[0]:
+        try:
+            found.add(_head(adapter, source, None, heads).cwd)
+        except OSError:
+            continue
+    return found - {""}
 
 
 def _distinct(sources: Iterable[SourceFile], states: dict[str, SourceState]) -> Iterable[SourceFile]:

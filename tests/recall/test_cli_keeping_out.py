@@ -1,0 +1,137 @@
+"""Commands where something is kept out: an excluded project, a switched-off shell, a turn, a path nobody knows."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from support.claude import ClaudeSession
+from support.embedder import StubEmbedder
+
+from recall.cli.group import run
+from transcript.kept_out import OPTED_OUT, keep_out
+
+
+@pytest.fixture
+def recall(capsys, monkeypatch):
+    """Run one command line in this process and give back exit code, output and notes."""
+    monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
+    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
+
+    def call(*args: str) -> tuple[int, str, str]:
+        code = run(list(args))
+        streams = capsys.readouterr()
+        return code, streams.out, streams.err
+
+    return call
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch) -> Path:
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    return folder
+
+
+def said(cwd: Path | str, *prompts: str, seed: str = "one") -> str:
+    """Write a session in which these were asked, and return its id."""
+    session = ClaudeSession(cwd=str(cwd), seed=seed)
+    for prompt in prompts:
+        session.user(prompt)
+        session.assistant(f"answer to {prompt}")
+    session.write(Path(os.environ["HOME"]) / ".claude")
+    return session.session
+
+
+def signals(recall) -> dict[str, dict]:
+    return {signal["id"]: signal for signal in json.loads(recall("health", "--json")[1])["signals"]}
+
+
+# -- a shell, a turn ------------------------------------------------------------------------
+
+
+def test_sync_says_how_many_sessions_opted_out(project, recall):
+    recall("init")
+    keep_out(os.environ["RECALL_HOME"], said(project, "which port is the wagtail's").encode(), OPTED_OUT)
+
+    code, out, _ = recall("sync")
+
+    assert code == 0
+    assert "0 new events" in out
+    assert "of sessions that opted out" in out
+
+
+def test_a_session_that_opted_out_after_it_was_taken_in_is_not_behind(project, recall):
+    recall("init")
+    session = said(project, "which port is the wagtail's")
+    recall("sync")
+    keep_out(os.environ["RECALL_HOME"], session.encode(), OPTED_OUT)
+    said(project, "which port is the wagtail's", "and the heron's")
+
+    lag = signals(recall)["capture_lag"]
+    assert (lag["level"], lag["value"]["files"]) == ("ok", 0)
+
+
+def test_a_norecall_turn_is_recorded_and_never_found(project, recall):
+    recall("init")
+    said(project, "which port is the wagtail's", "!norecall where is the osprey key", "who rotates the heron key")
+    for command in ("sync", "index"):
+        assert recall(command)[0] == 0
+
+    assert "osprey" not in recall("query", "where is the osprey key", "--json")[1]
+    assert "heron" in recall("query", "who rotates the heron key", "--json")[1]
+    assert "answer to !norecall where is the osprey key" in recall("context")[1]
+
+
+# -- enable-hooks ---------------------------------------------------------------------------
+
+
+def test_enable_hooks_says_that_the_project_is_excluded(project, recall):
+    recall("exclude", str(project.parent))
+
+    _, _, notes = recall("enable-hooks", "claude-code")
+
+    assert "is excluded: the hooks do nothing here" in notes
+    recall("exclude", str(project.parent), "--remove")
+    assert "excluded" not in recall("enable-hooks", "claude-code")[2]
+
+
+@pytest.mark.parametrize(("value", "told"), [("1", True), ("0", False), ("", False)])
+def test_enable_hooks_says_that_this_shell_is_switched_off(value, told, project, recall, monkeypatch):
+    monkeypatch.setenv("RECALL_OFF", value)
+
+    code, _, notes = recall("enable-hooks", "claude-code", "--dry-run")
+
+    assert code == 0
+    assert ("RECALL_OFF is set in this shell" in notes) is told
+
+
+# -- adopt ----------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("more", [[], ["--dry-run"]])
+def test_adopting_a_path_that_nobody_knows_is_refused_and_writes_nothing(more, project, recall):
+    said("/gone/app", "which port")
+    before = sorted(Path(os.environ["RECALL_HOME"]).rglob("*"))
+
+    code, out, error = recall("adopt", "/gone/ap", *more)
+
+    assert (code, out) == (1, "")
+    assert error == "recall: no workspace ever held /gone/ap, and no session names it; check the path\n"
+    assert sorted(Path(os.environ["RECALL_HOME"]).rglob("*")) == before
+
+
+def test_adopting_a_gone_folder_that_sessions_name_takes_them_in(project, recall):
+    said("/gone/app/src", "which port is the wagtail's")
+    recall("init")
+
+    assert recall("adopt", "/gone/app")[0] == 0
+
+    assert "2 new events" in recall("sync")[1]
+
+
+def test_adopting_a_folder_that_is_there_needs_no_session(project, tmp_path, recall):
+    (tmp_path / "second").mkdir()
+
+    assert recall("adopt", str(tmp_path / "second"))[0] == 0
