@@ -21,7 +21,6 @@ from transcript.workspace import Workspace
 
 HARNESSES = (CLAUDE_CODE,)
 COUNTED_DAYS = 7
-TURN_MODES = ("warm", "words")
 # Kinds of hook_counters that are the service's ordinary comings and goings.
 ORDINARY = ("service_", "payload_other_harness", "reader_gone")
 _PROBE = (
@@ -92,7 +91,7 @@ def _drift(entry: hooks_install.Installed, workspace: Workspace, data: Path, env
 def turn_facts(workspace: Workspace, *, last: int, data: Path, now: float) -> TurnFacts:
     """Return the newest turns of hooks from the ledger; searches by command do not count as turns."""
     try:
-        rows = list(islice(ledger.turns(Log(workspace), modes=TURN_MODES), last))
+        rows = list(islice(ledger.turns(Log(workspace), modes=ledger.HOOK_MODES), last))
     except (RecordError, OSError):
         rows = []
     bodies = [row.body for row in rows]

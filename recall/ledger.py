@@ -21,6 +21,7 @@ from transcript.log import Log
 
 TYPE = "recall"
 MODES = ("warm", "words", "tool", "demo")
+HOOK_MODES = ("warm", "words")  # a harness asked, not a person
 MOST_LEFT_OUT = 50
 PROMPT_CHARS = 80_000
 

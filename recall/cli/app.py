@@ -220,12 +220,12 @@ class App:
         except (RecordError, OSError):
             note("the record cannot be written to: this search is not in the ledger")
 
-    def turn_event(self, name: str | None, log: Log, modes: tuple[str, ...] | None = None) -> Event:
-        """The ledger event of this name, or the newest one."""
+    def turn_event(self, name: str | None, log: Log) -> Event:
+        """The ledger event of this name; without one the newest of a hook, else the newest of any kind."""
         from recall import ledger
         from transcript.errors import PointerError
 
-        event = ledger.find(log, name) if name else ledger.last(log, modes=modes or ledger.MODES)
+        event = ledger.find(log, name) if name else ledger.last(log, modes=ledger.HOOK_MODES) or ledger.last(log)
         if event is None:
             what = f"no turn is called '{name}'" if name else "no turn yet"
             raise PointerError(f"{what}; 'recall last -n 20' lists them once a hook or 'recall query' has run")

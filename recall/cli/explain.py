@@ -15,7 +15,8 @@ def command(app: App, turn: str | None, as_json: bool, demo: bool) -> None:
     """Run a turn again and print every candidate with its terms.
 
     Each with its sum, and why it was shown or left out. TURN is the id, or the block's hash, that 'recall last -n
-    20' prints; without it the last turn is explained. Nothing is written.
+    20' prints; without it the last turn of a hook is explained, or the last search where no hook has answered yet.
+    Nothing is written.
 
     \b
         recall explain

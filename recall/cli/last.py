@@ -13,7 +13,6 @@ from transcript.telling import counted, minute
 if TYPE_CHECKING:
     from transcript.event import Event
 
-HOOKS = ("warm", "words")
 TERMS = "SETAQK"
 
 
@@ -40,7 +39,7 @@ def command(app: App, count: int | None, every: bool, session: str | None, as_js
     workspace = chosen.workspace()
     log = chosen.log(workspace)
     found: list[Event] = []
-    for event in ledger.turns(log, modes=ledger.MODES if every or demo else HOOKS):
+    for event in ledger.turns(log, modes=ledger.MODES if every or demo else ledger.HOOK_MODES):
         if session is None or str(event.body.get("asked_in", "")).startswith(session):
             found.append(event)
             if len(found) == (count or 1):

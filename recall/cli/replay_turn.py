@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 def command(app: App, ctx: click.Context, turn: str | None, as_json: bool, demo: bool) -> None:
     """Run a turn again and compare its block.
 
-    With its own clock and settings. Exits 1 when another block comes out, and names what has changed since. Nothing is
-    written.
+    With its own clock and settings. Exits 1 when another block comes out, and names what has changed since. Without
+    TURN it is the last turn of a hook, or the last search where no hook has answered yet. Nothing is written.
 
     \b
         recall replay-turn
