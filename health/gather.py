@@ -25,8 +25,12 @@ def gather(
     settings: IndexSettings,
     load: Callable[[], Embedder],
     last: int = 50,
+    hooked: bool = True,
 ) -> Facts:
-    """Return the facts of a workspace; load is called once and tells whether the model is there."""
+    """Return the facts of a workspace; load is called once and tells whether the model is there.
+
+    hooked is False where no harness is meant to call: hooks are then left out of the report.
+    """
     at = now.timestamp()
     index, backend = index_facts(workspace, settings, load)
     capture, written = capture_facts(workspace, data, env, now=at)
@@ -36,7 +40,7 @@ def gather(
         record=record_facts(workspace, sessions=_sessions(workspace)),
         index=index,
         capture=capture,
-        hooks=hook_facts(workspace, data, env, now=at, native_last_write=written),
+        hooks=hook_facts(workspace, data, env, now=at, native_last_write=written) if hooked else (),
         backend=interpreter_facts(data, backend),
         turns=turn_facts(workspace, last=last, data=data, now=at),
     )

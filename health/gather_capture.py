@@ -11,7 +11,7 @@ from transcript.adapters.base import Adapter
 from transcript.capture import ADAPTERS
 from transcript.capture_plan import plan
 from transcript.capture_state import CaptureState, SourceState
-from transcript.workspace import Workspace
+from transcript.workspace import Workspace, excluded
 
 RETENTION_DAYS = 30  # Claude Code's cleanupPeriodDays where the user has set none
 GLUED = "more than one record"  # the adapter's word for a line all of whose records were taken in
@@ -48,6 +48,7 @@ def capture_facts(
     mended = sum(why == GLUED for *_, why in damage)
     facts = CaptureFacts(
         ran=bool(state.synced),
+        excluded=workspace.root is not None and excluded(workspace.root, data),
         last_sync=datetime.fromisoformat(state.synced).timestamp() if state.synced else None,
         sources=len(state.sources),
         missing=tuple(state.missing()),

@@ -93,6 +93,7 @@ def assess(facts: Facts) -> Report:
             storage.bytes_per_chunk(facts),
         ]
     signals += [
+        capture.excluded(c),
         capture.capture_lag(facts),
         capture.sources_uncaptured(c),
         capture.near_retention(c),

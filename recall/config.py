@@ -179,7 +179,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is no valid TOML: {error}") from None
+        raise ConfigError(f"{path} is no valid TOML: {error}; mend that line") from None
     found: dict[str, Any] = {}
     for section, value in tables.items():
         if section in FOREIGN:

@@ -30,6 +30,19 @@ def capture_lag(facts: Facts, *, warn_seconds: float = 3600, fail_seconds: float
     )
 
 
+def excluded(capture: CaptureFacts) -> Signal:
+    """Return whether the project was excluded: then nothing new comes in and no hook answers."""
+    return Signal(
+        id="project_excluded",
+        value=capture.excluded,
+        unit="flag",
+        level=Level.WARN if capture.excluded else Level.OK,
+        text="this project is excluded" if capture.excluded else "this project is not excluded",
+        meaning="Of an excluded project nothing is captured, and nothing is injected there.",
+        action="run 'recall exclude PATH --remove' to let it in again" if capture.excluded else "",
+    )
+
+
 def sources_uncaptured(capture: CaptureFacts) -> Signal:
     """Return transcripts of this workspace of which nothing was ever taken in."""
     return count(

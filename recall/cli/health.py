@@ -20,6 +20,7 @@ def command(app: App, ctx: click.Context, every: bool, last: int, as_json: bool,
 
     First what is wrong, then the figures that matter most: duplicates, failed embeddings, lag, backend, hooks.
     Reads only. Exit code for cron: 0 ok, 1 look at it, 2 broken, 64 wrong usage. An empty store is never ok.
+    In the demo's project no hooks are expected.
 
     \b
         recall health
@@ -35,7 +36,14 @@ def command(app: App, ctx: click.Context, every: bool, last: int, as_json: bool,
         return load(settings.model, data_home=str(chosen.models), threads=1)
 
     facts = gather(
-        chosen.workspace(), chosen.data, chosen.env, now=chosen.now(), settings=settings, load=embedder, last=last
+        chosen.workspace(),
+        chosen.data,
+        chosen.env,
+        now=chosen.now(),
+        settings=settings,
+        load=embedder,
+        last=last,
+        hooked=not demo,
     )
     report = assess(facts)
     say(report.to_json() if as_json else report.to_text(every=every))

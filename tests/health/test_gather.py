@@ -18,8 +18,9 @@ from indexer.store import Store
 from indexer.writer import index
 from transcript.capture import sync
 from transcript.errors import EmbedderUnavailable
+from transcript.kept_out import OPTED_OUT, keep_out
 from transcript.log import Log
-from transcript.workspace import open_workspace
+from transcript.workspace import exclude, open_workspace
 
 NOW = datetime(2026, 6, 16, 12, 0, tzinfo=UTC)
 SETTINGS = IndexSettings()
@@ -97,6 +98,40 @@ def test_a_filled_workspace_has_only_its_hook_missing(filled):
     report = assess(filled.facts())
 
     assert [(s.id, s.level) for s in report.signals if s.level] == [("hook_installed.claude-code", Level.WARN)]
+
+
+def test_where_no_harness_is_meant_to_call_hooks_are_not_missing(filled):
+    facts = gather(
+        filled.workspace,
+        filled.data,
+        filled.env,
+        now=NOW,
+        settings=SETTINGS,
+        load=lambda: filled.embedder,
+        hooked=False,
+    )
+
+    assert assess(facts).exit_code == 0
+    assert "hook_" not in assess(facts).to_text(every=True)
+
+
+def test_an_excluded_project_is_no_longer_well(filled):
+    assert filled.signal("project_excluded").level == Level.OK
+
+    exclude(filled.project.parent, filled.data)
+
+    signal = filled.signal("project_excluded")
+    assert (signal.level, signal.value, signal.text) == (Level.WARN, True, "this project is excluded")
+    assert "recall exclude PATH --remove" in signal.action
+
+
+def test_a_session_that_opted_out_is_not_behind(filled):
+    session = filled.session(("more", "and more"))
+    keep_out(str(filled.data), session.session.encode(), OPTED_OUT)
+    session.user("still more")
+    session.write(filled.config)
+
+    assert filled.facts().capture.behind == 0
 
 
 def test_looking_changes_nothing(filled):

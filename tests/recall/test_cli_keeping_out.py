@@ -9,6 +9,8 @@ from support.claude import ClaudeSession
 from support.embedder import StubEmbedder
 
 from recall.cli.group import run
+from transcript.canonical import b32id
+from transcript.event import Draft
 from transcript.kept_out import OPTED_OUT, keep_out
 
 
@@ -82,6 +84,75 @@ def test_a_norecall_turn_is_recorded_and_never_found(project, recall):
     assert "osprey" not in recall("query", "where is the osprey key", "--json")[1]
     assert "heron" in recall("query", "who rotates the heron key", "--json")[1]
     assert "answer to !norecall where is the osprey key" in recall("context")[1]
+
+
+# -- which turn, which verdict ---------------------------------------------------------------
+
+
+def turn_of_a_hook(project: Path) -> str:
+    """Append a ledger event as a hook leaves it, and return its id."""
+    from recall import ledger
+    from recall.cli.app import App
+
+    app = App(os.environ, project)
+    log = app.log(app.workspace())
+    search = ledger.last(log)
+    body = {**log.body(search), "mode": "warm"}
+    body.pop("salt", None)
+    draft = Draft(
+        "recall", b32id("hook"), search.ts, search.ts_source, search.session, search.agent, search.actor,
+        search.origin, {}, body,
+    )  # fmt: skip
+    [event] = log.append([draft], now=app.now())
+    return event.id
+
+
+def test_explain_and_replay_take_the_last_turn_of_a_hook_as_last_does(project, recall):
+    recall("init")
+    said(project, "which port is the wagtail's", "who rotates the heron key")
+    for command in ("sync", "index"):
+        recall(command)
+    recall("query", "the wagtail's port")
+    hook = turn_of_a_hook(project)
+    recall("query", "the heron key")
+
+    last = recall("last")[1]
+    explained = json.loads(recall("explain", "--json")[1])
+    replayed = json.loads(recall("replay-turn", "--json")[1])
+
+    assert hook[:10] in last
+    assert "wagtail" in json.dumps(explained)
+    assert "wagtail" in replayed["block"]
+
+
+def test_explain_takes_a_search_where_no_hook_has_answered(project, recall):
+    recall("init")
+    said(project, "who rotates the heron key")
+    for command in ("sync", "index"):
+        recall(command)
+    recall("query", "the heron key")
+
+    assert recall("explain")[0] == 0
+
+
+def test_health_of_a_broken_configuration_is_one_line_and_2(project, recall):
+    recall("init")
+    (project / ".recall" / "config.toml").write_text("[budget\n")
+
+    code, out, error = recall("health")
+
+    assert (code, out, error.count("\n")) == (2, "", 1)
+    assert "mend that line" in error
+
+
+def test_the_demo_is_well_without_hooks(recall, monkeypatch, tmp_path):
+    monkeypatch.chdir(tmp_path)
+    assert recall("demo")[0] == 0
+
+    code, out, _ = recall("health", "--demo", "--all")
+
+    assert "hook_" not in out
+    assert code == 0, out
 
 
 # -- enable-hooks ---------------------------------------------------------------------------
