@@ -308,9 +308,13 @@ def _judge(table: dict[str, Entry], data: Path, name: str, root: Path, tree: Git
         return _Found("known", root, tree, name)
     if tree is not None and owned and entry.common is not None and same_place(entry.common, os.fspath(tree.common)):
         return _Found("known", root, tree, name)
-    originals = [config_id(Path(item) / CONFIG) for item in entry.roots]
-    if entry.common is not None:
-        originals.append(read_id(Path(entry.common) / ID_FILE))
+    if owned and entry.common is not None:
+        # Git's folder alone tells: other work trees of a moved project stay in their place, with its id in them.
+        originals = [read_id(Path(entry.common) / ID_FILE)]
+    else:
+        originals = [config_id(Path(item) / CONFIG) for item in entry.roots]
+        if entry.common is not None:
+            originals.append(read_id(Path(entry.common) / ID_FILE))
     return _Found("copied" if name in originals else "moved", root, tree, name)
 
 

@@ -299,6 +299,20 @@ def test_moved_project_is_followed_with_a_notice(kind, request, data, tmp_path):
     assert owner_root(folder, data)[0].id == workspace.id
 
 
+def test_moved_project_keeps_its_record_and_its_work_trees(repo, data, tmp_path):
+    """The other work tree stays in its place and carries the id: that makes the moved one no copy."""
+    linked = tmp_path / "linked"
+    git("worktree", "add", "-q", str(linked), cwd=repo)
+    workspace = init(repo, data)
+    assert init(linked, data).id == workspace.id
+    repo.rename(tmp_path / "moved")
+    told = []
+
+    assert open_workspace(tmp_path / "moved", data, notice=told.append).id == workspace.id
+    assert told == [f"the project moved to {tmp_path / 'moved'}; its record follows"]
+    assert locate(linked, data).id == workspace.id
+
+
 @pytest.mark.parametrize("kind", ["repo", "plain"])
 def test_copied_project_gets_an_id_of_its_own_with_a_notice(kind, request, data, tmp_path):
     folder = request.getfixturevalue(kind)
