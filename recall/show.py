@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from itertools import islice
 
 from indexer.passages import event_text
-from transcript.errors import PointerError
+from transcript.errors import PointerError, RecordError
 from transcript.event import Event
 from transcript.log import Log
 from transcript.telling import counted
@@ -84,8 +84,16 @@ def _talk(log: Log, around: Event, events: Iterable[Event], count: int) -> list[
         if len(found) >= count:
             break
         if event.id != around.id and event.type == "conversation_turn" and event.session == around.session:
-            found.append((event, _text(log, event)))
+            found.append((event, _neighbour_text(log, event)))
     return found
+
+
+def _neighbour_text(log: Log, event: Event) -> str:
+    """Text of a neighbour; what is wrong with it is no reason not to show the words asked for."""
+    try:
+        return _text(log, event)
+    except RecordError as error:
+        return f"[{error}]"
 
 
 def _text(log: Log, event: Event) -> str:

@@ -120,8 +120,16 @@ def _around(log: Log, around: str, radius: int, cap: int, count: Callable[[str],
 
 
 def _turn(log: Log, event: Event, count: Callable[[str], int], *, target: bool = False) -> Turn:
-    text = log.text(event) if event.body else REDACTED
+    text = _readable(log, event) if event.body else REDACTED
     return Turn(event, text, count(text), target)
+
+
+def _readable(log: Log, event: Event) -> str:
+    """Text of an event; where a long text of it is gone, a line that says so: the other turns are still to be read."""
+    try:
+        return log.text(event)
+    except RecordError as error:
+        return f"[{error}]"
 
 
 def _shortened(turn: Turn, cap: int, count: Callable[[str], int]) -> Turn:
@@ -157,7 +165,7 @@ def _older(log: Log, cursor: str | None) -> Iterator[Event]:
         events = log.read_back(start)
         try:
             first = next(events, None)
-        except (RecordError, FileNotFoundError):  # no line ends there any more
+        except RecordError:  # no line ends there any more
             first = None
         if first is not None and first.seq == seq and first.position.hash.startswith(parts[3]):
             yield from events

@@ -86,6 +86,7 @@ def rebuild(app: App, words_only: bool, threads: int | None, dry_run: bool, as_j
                 "pointers": report.words.pointers,
                 "vectors_reused": report.reused,
                 "vectors_made": made,
+                "failed": report.words.failed,
                 "refused": report.vectors.refused if report.vectors else "",
             }
         )
@@ -94,6 +95,8 @@ def rebuild(app: App, words_only: bool, threads: int | None, dry_run: bool, as_j
         f"generation {report.generation} {'serves' if report.flipped else 'is not whole yet; run it again'}: "
         f"{counted(report.words.chunks, 'passage')}, {counted(report.reused, 'vector')} taken over, {made:,} made"
     )
+    for failure in report.words.failed[:10]:
+        say(f"  not indexed: {failure}")
     if report.vectors is not None and report.vectors.refused:
         note(report.vectors.refused)
 

@@ -1,5 +1,6 @@
 """A pointer opens from the record alone."""
 
+import shutil
 from pathlib import Path
 
 import pytest
@@ -39,6 +40,16 @@ def test_the_exact_words_come_with_their_neighbours(tmp_path: Path) -> None:
     assert opened.text == "turn 2: the pool\r\nis 😀 wide  "
     assert [text[:6] for _, text in opened.before] == ["turn 0", "turn 1"]
     assert [text[:6] for _, text in opened.after] == ["turn 3", "turn 4"]
+
+
+def test_a_neighbour_whose_long_text_is_gone_does_not_hide_the_words(tmp_path: Path) -> None:
+    log = log_with(tmp_path, "one", turn(1, "long " * 10_000), turn(2, "the pool is wide"))
+    shutil.rmtree(log.workspace.blobs_dir)
+
+    opened = show(turn(2, "").id[:10], [log])
+
+    assert opened.words == "the pool is wide"
+    assert "is missing from the record" in opened.before[0][1]
 
 
 def test_a_pointer_without_a_span_names_the_whole_event(tmp_path: Path) -> None:

@@ -1,3 +1,5 @@
+import shutil
+
 import pytest
 from support.record import NOW, make_draft, make_log, make_turns
 
@@ -59,6 +61,16 @@ def test_filters_hold_on_every_page(log):
 
     assert numbers(second) + numbers(first) == [79, 81, 83, 85, 87, 89, 91, 93]
     assert numbers(context(log, last=3, agent="codex")) == [70, 80, 90]
+
+
+def test_a_turn_whose_long_text_is_gone_does_not_hide_the_others(tmp_path):
+    log = make_log(tmp_path, [make_draft(0, text="long " * 10_000), make_draft(1, text="short")])
+    shutil.rmtree(log.workspace.blobs_dir)
+
+    gone, kept = words(context(log))
+
+    assert "is missing from the record" in gone
+    assert kept == "short"
 
 
 def test_window_around_an_event_has_radius_turns_on_each_side_and_marks_it(tmp_path):
