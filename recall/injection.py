@@ -25,6 +25,7 @@ from transcript.injected import OPEN_PHRASE, neutralise
 CUT = " …"
 POINTER_CHARS = 10
 FLAG_ABANDONED, FLAG_REWOUND, FLAG_IMPLAUSIBLE = 1, 2, 16
+FLAGGED = ("abandoned", "rewound")  # risks that the flags of the pointer say already
 
 LABELS = {
     "curated": ("decision", "approved"),
@@ -137,7 +138,7 @@ def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
         )
         if at.flags & flag
     ]
-    notes += [f"{note}!" for note in item.standing.risks]
+    notes += [f"{note}!" for note in item.standing.risks if note not in FLAGGED]
     also = len({p.event for p in item.pointers if p != _asked(item)}) - 1
     if also:
         notes.append(f"also in {also} other record{'s' if also > 1 else ''}")

@@ -72,6 +72,14 @@ def test_flags_and_further_records_are_said() -> None:
     assert header.endswith("also in 1 other record")
 
 
+def test_what_a_flag_says_is_not_said_again_as_a_risk() -> None:
+    pointer = Pointer("a" * 26, 0, 1, "s", 0, "final", flags=2)
+
+    header = header_line(Candidate(1, "x", (pointer,), standing=Standing(risks=("rewound", "external"))))
+
+    assert header.endswith("| rewound | external!")
+
+
 def test_pointers_grow_until_they_tell_the_shown_events_apart() -> None:
     twins = [Candidate(1, t, (Pointer("aaaaaaaaaa" + t * 16, 0, 1, "s", 0, "final"),)) for t in "bc"]
 
