@@ -33,16 +33,29 @@ class Reader:
 
     def meta(self) -> IndexMeta:
         """Return what the index says about itself and its serving generation."""
+        found = self._facts(self.generation)
+        if found is None:  # another process has built a new one meanwhile
+            self.refresh()
+            found = self._facts(self.generation)
+        if found is None:
+            raise IndexUnreadable(f"the index names generation {self.generation}, which it does not hold; rebuild it")
+        return found
+
+    def _facts(self, generation: int) -> IndexMeta | None:
         schema = self._number("schema")
         rows = self._execute(
             "SELECT model, revision, dimension, max_tokens, config_hash, segmentation, watermark, n_chunks, n_vectors"
             " FROM generation WHERE id = ?",
-            (self.generation,),
+            (generation,),
         )
         for row in rows:
-            values: list[Any] = [schema, self.generation, *row, self._number("data_version")]
+            values: list[Any] = [schema, generation, *row, self._number("data_version")]
             return IndexMeta(*values)
-        raise IndexUnreadable(f"the index names generation {self.generation}, which it does not hold; rebuild it")
+        return None
+
+    def refresh(self) -> None:
+        """Look again which generation serves (another process may have flipped it)."""
+        self.generation = self._serving_generation()
 
     def lexical(
         self, terms: Sequence[str], *, limit: int, allowed: lexical.Allowed = None, cut: lexical.Cut | None = None

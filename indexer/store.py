@@ -163,11 +163,10 @@ class Store(Reader):
 
     def meta_of(self, generation: int) -> IndexMeta:
         """Return the facts of a generation, serving or in the making."""
-        serving, self.generation = self.generation, generation
-        try:
-            return self.meta()
-        finally:
-            self.generation = serving
+        found = self._facts(generation)
+        if found is None:
+            raise IndexUnreadable(f"the index does not hold generation {generation}; run 'recall index rebuild'")
+        return found
 
     def building(self) -> int | None:
         """Return the generation that a rebuild is filling, None when there is none."""
@@ -183,9 +182,21 @@ class Store(Reader):
 
     def refresh(self) -> None:
         """Look again which generation serves (another process may have flipped it)."""
-        generation = self._serving_generation()
-        if generation != self.generation:
-            self.generation, self._vectors, self._ranker = generation, None, None
+        before = self.generation
+        super().refresh()
+        if self.generation != before:
+            self._vectors, self._ranker = None, None
+
+    @contextlib.contextmanager
+    def snapshot(self) -> Iterator[None]:
+        """See one state of the index for the body, whatever another process flips or drops meanwhile. Only to read."""
+        self.run("BEGIN")
+        try:
+            self.refresh()
+            yield
+        finally:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
     # -- writing ---------------------------------------------------------------------------
 

@@ -116,6 +116,30 @@ def test_the_old_generation_serves_until_the_new_one_is_whole_and_a_stopped_rebu
         assert not store.has_table("chunk_vec_1")
 
 
+def test_a_reader_that_was_open_before_a_rebuild_finds_the_new_generation(tmp_path):
+    workspace = recorded(tmp_path, talk_of())
+    embedder = StubEmbedder(**A)
+    with indexed(workspace, embedder) as store, Store.open(workspace.index_path) as reader:
+        rebuild(workspace, store, IndexSettings(), now=NOW, embedder=embedder)
+
+        assert reader.meta().generation == 2
+
+
+def test_a_search_sees_one_state_of_the_index_while_a_rebuild_flips_it(tmp_path):
+    workspace = recorded(tmp_path, talk_of())
+    embedder = StubEmbedder(**A)
+    with indexed(workspace, embedder) as store, Store.open(workspace.index_path) as reader:
+        before = top(reader, embedder, "question about caches")
+        with reader.snapshot():
+            rebuild(workspace, store, IndexSettings(), now=NOW, embedder=embedder)
+
+            assert reader.generation == 1
+            assert top(reader, embedder, "question about caches") == before
+        reader.refresh()
+
+        assert reader.generation == 2
+
+
 def test_vectors_of_equal_chunks_are_taken_over(tmp_path):
     workspace = recorded(tmp_path, talk_of())
     embedder = StubEmbedder(**A)
