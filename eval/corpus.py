@@ -21,8 +21,9 @@ from indexer.queue import embed
 from indexer.settings import IndexSettings, config_hash
 from indexer.store import Store
 from indexer.writer import index
-from transcript.capture import CaptureSettings, sync
+from transcript.capture import sync
 from transcript.log import Log
+from transcript.settings import CaptureSettings
 from transcript.telling import counted
 from transcript.workspace import Workspace, open_workspace
 

@@ -15,20 +15,13 @@ from typing import Any, TypeVar
 from indexer.settings import IndexSettings
 from recall.settings import Settings, check_numbers
 from transcript.errors import ConfigError
+from transcript.settings import CaptureSettings
 
 Part = TypeVar("Part")
 FLAG, VARIABLE, PROJECT, USER, DEFAULT = "flag", "variable", "project file", "user file", "default"
 PREFIX = "RECALL_"
 # `.recall/config.toml` also says which workspace the project is; that is read by transcript.workspace.
 FOREIGN = frozenset({"id", "workspace", "version"})
-
-
-@dataclass(frozen=True, slots=True)
-class CaptureSettings:
-    """What of a harness's transcripts is kept."""
-
-    native: bool = True  # keep the source bytes: the harness deletes its own after 30 days
-    reasoning: bool = False  # keep exposed thinking
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,7 +99,8 @@ class Config:
             raise ConfigError(f"{section}: {error}") from None
 
 
-def _sections() -> dict[str, Any]:
+def sections() -> dict[str, Any]:
+    """Name -> settings of every section, all at their defaults."""
     engine = Settings()
     return {
         **{f.name: getattr(engine, f.name) for f in fields(Settings)},
@@ -120,7 +114,7 @@ def _sections() -> dict[str, Any]:
 def defaults() -> dict[str, Any]:
     """Name -> default of every setting there is, in the order of their sections."""
     known = {}
-    for section, part in _sections().items():
+    for section, part in sections().items():
         for item in fields(part):
             if _plain(item):
                 known[f"{section}.{item.name}"] = getattr(part, item.name)

@@ -23,19 +23,12 @@ from transcript.kept_out import CHILD, is_child
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.native import NativeStore
+from transcript.settings import CaptureSettings
 from transcript.workspace import Workspace
 
 ADAPTERS: tuple[Adapter, ...] = (ClaudeCode(),)
 LOCK_TIMEOUT_S = 600.0
 SAVE_EVERY_S = 1.0
-
-
-@dataclass(frozen=True, slots=True)
-class CaptureSettings:
-    """reasoning: keep exposed reasoning as events. native: keep the source bytes as they were read."""
-
-    reasoning: bool = False
-    native: bool = True
 
 
 DEFAULTS = CaptureSettings()

@@ -12,13 +12,14 @@ from typing import Any
 
 from transcript.adapters.base import Adapter, Options, SourceFile, Taken
 from transcript.adapters.jsonl import parse_line
-from transcript.capture import ADAPTERS, DEFAULTS, LOCK_TIMEOUT_S, CaptureSettings, Progress, SyncReport
+from transcript.capture import ADAPTERS, DEFAULTS, LOCK_TIMEOUT_S, Progress, SyncReport
 from transcript.capture_source import SourceTaker, Taking
 from transcript.capture_state import CaptureState, SourceState
 from transcript.errors import LockBusy
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.native import NativeStore
+from transcript.settings import CaptureSettings
 from transcript.workspace import Workspace
 
 

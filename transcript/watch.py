@@ -5,7 +5,8 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from transcript.capture import ADAPTERS, DEFAULTS, CaptureSettings, SyncReport, sync
+from transcript.capture import ADAPTERS, DEFAULTS, SyncReport, sync
+from transcript.settings import CaptureSettings
 from transcript.workspace import Workspace
 
 INTERVAL_S = 0.5

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from indexer.store import Store
     from recall.config import Config
     from recall.turn import Turn, Vectors
-    from transcript.capture import CaptureSettings
     from transcript.event import Event
     from transcript.log import Log
+    from transcript.settings import CaptureSettings
     from transcript.workspace import Workspace
 
 DEMO = "demo"
@@ -105,10 +105,7 @@ class App:
 
     def capture_settings(self) -> CaptureSettings:
         """What of a transcript is kept."""
-        from transcript.capture import CaptureSettings
-
-        wanted = self.config.capture()
-        return CaptureSettings(reasoning=wanted.reasoning, native=wanted.native)
+        return self.config.capture()
 
     def log(self, workspace: Workspace) -> Log:
         """The record of a workspace."""

@@ -9,9 +9,10 @@ from support.claude import ClaudeSession
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.claude_code import ClaudeCode
 from transcript.adapters.jsonl import parse_line, raw_lines
-from transcript.capture import DEFAULTS, CaptureSettings, SyncReport, sync
+from transcript.capture import DEFAULTS, SyncReport, sync
 from transcript.event import Draft, Event, validate_draft
 from transcript.log import Log
+from transcript.settings import CaptureSettings
 from transcript.workspace import Workspace, init
 
 KEY = b"k" * 32

@@ -13,7 +13,7 @@ import pytest
 from support.capture import NOW, Project
 from support.claude import ClaudeSession, image, text, tool_result, tool_use
 
-from transcript.capture import CaptureSettings, sync
+from transcript.capture import sync
 from transcript.capture_state import CaptureState
 from transcript.errors import CaptureError, LockBusy
 from transcript.injected import OPEN_PHRASE, strip_blocks
@@ -21,6 +21,7 @@ from transcript.kept_out import CHILD, OPTED_OUT, keep_out
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.native import NativeStore
+from transcript.settings import CaptureSettings
 from transcript.verify import verify
 from transcript.workspace import exclude, init
 

@@ -4,10 +4,10 @@ import pytest
 from support.capture import NOW, Project
 
 from transcript.adapters import claude_reader
-from transcript.capture import CaptureSettings
 from transcript.errors import LockBusy
 from transcript.lock import FileLock
 from transcript.readapt import readapt
+from transcript.settings import CaptureSettings
 from transcript.verify import verify
 
 
