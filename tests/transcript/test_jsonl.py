@@ -28,6 +28,7 @@ RAW_A, RAW_B = json.dumps(A).encode(), json.dumps(B).encode()
     [
         (RAW_A, [A], []),
         (b"  " + RAW_A + b" \r", [A], []),
+        (b"\xef\xbb\xbf" + RAW_A, [A], []),
         (RAW_A + RAW_B, [A, B], ["more than one record"]),
         (RAW_A + b"\0" * 300, [A], ["zero bytes"]),
         (b"\0" * 512, [], ["zero bytes"]),

@@ -114,6 +114,8 @@ def parse_line(number: int, offset: int, end: int, raw: bytes, accept: Accept) -
         report(f"longer than {MAX_LINE_BYTES >> 20} MiB")
         return Line(number, offset, end, raw, objects, damage)
     text = _text(raw, report)
+    if offset == 0:
+        text = text.removeprefix("\ufeff")  # a mark that some editors put before the first line
     if "\x00" in text:
         report("zero bytes")
     for piece in _NULS.split(text) if "\x00" in text else (text,):
