@@ -188,7 +188,7 @@ class App:
         settings = self.config.settings()
         query = Query(prompt, session=session, cwd=str(self.cwd), mode=mode, root=root, as_of=as_of)
         now, started = self.now(), time.perf_counter()
-        with self.store(workspace) as store:
+        with self.store(workspace) as store, store.snapshot():
             turn = recall(
                 query,
                 store,
