@@ -173,7 +173,7 @@ class _Bench:
     def __init__(self, home: Path, workspace: Workspace, prompts: Sequence[str], env: Mapping[str, str]) -> None:
         self._home, self._workspace, self._prompts = home, workspace, prompts
         self._line = launcher.hook_command(home, HARNESS)
-        kept = {k: v for k, v in env.items() if k not in ("RECALL_OFF", "RECALL_CHILD", "RECALL_DEADLINE_MS")}
+        kept = {k: v for k, v in env.items() if k not in ("RECALL_OFF", "RECALL_CHILD", "RECALL_HOOK_DEADLINE_MS")}
         self._env = {**kept, "RECALL_HOME": str(home)}
         self._asked = 0
 

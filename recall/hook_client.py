@@ -42,7 +42,7 @@ class Hook:
     def __init__(self, data: str, harness: str, site: str) -> None:
         self.data, self.harness, self.site = data, harness, site
         self.born = _process_start()
-        self.deadline_ms = _deadline(os.environ.get("RECALL_DEADLINE_MS", ""), DEADLINE_MS)
+        self.deadline_ms = _deadline(os.environ.get("RECALL_HOOK_DEADLINE_MS", ""), DEADLINE_MS)
         self.stage = "start"
         self.why = ""
         self.needs_service = False
@@ -117,7 +117,7 @@ def ask_service(hook: Hook, payload: bytes) -> bytes | None:
     except (OSError, ValueError):
         hook.needs_service, hook.why = True, "no_service"
         return None
-    if "RECALL_DEADLINE_MS" not in os.environ:
+    if "RECALL_HOOK_DEADLINE_MS" not in os.environ:
         hook.deadline_ms = _deadline(deadline, hook.deadline_ms)
     import _socket
 

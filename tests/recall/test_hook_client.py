@@ -245,7 +245,7 @@ def test_the_deadline_can_be_set_and_counts_from_the_start_of_the_process(given,
         client_command(data),
         stdin=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
-        env={**os.environ, "RECALL_DEADLINE_MS": given},
+        env={**os.environ, "RECALL_HOOK_DEADLINE_MS": given},
     )
     begun = time.monotonic()
     started.wait(10)

@@ -69,7 +69,7 @@ def answered(data: Path, cwd: Path | None = None, **env: str) -> str:
 def test_fifty_first_hooks_at_once_start_exactly_one_service(data):
     remember(data, project(), (ASKED, SAID))
     # Fifty interpreters on two cores take longer to start than any deadline: what counts here is how many services.
-    env = {**os.environ, "RECALL_DEADLINE_MS": "4000"}
+    env = {**os.environ, "RECALL_HOOK_DEADLINE_MS": "4000"}
     hooks = [
         subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=env)
         for _ in range(50)
