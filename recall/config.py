@@ -125,14 +125,24 @@ def _plain(item: "Field[Any]") -> bool:
     return item.name != "extra"  # weights of registered terms have no name to set them by
 
 
+def project_file(project: Path) -> Path:
+    """Where a project's settings stand."""
+    return project / ".recall" / "config.toml"
+
+
+def user_file(data: Path) -> Path:
+    """Where the user's settings stand."""
+    return data / "config.toml"
+
+
 def load(data: Path, project: Path | None, env: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Config:
     """Resolve every setting. ConfigError on a name that does not exist or a value of the wrong kind."""
     known = defaults()
     layers: Sequence[tuple[str, Mapping[str, Any]]] = (
         (FLAG, flags or {}),
         (VARIABLE, _from_env(env, known)),
-        (PROJECT, _from_file(project / ".recall" / "config.toml") if project else {}),
-        (USER, _from_file(data / "config.toml")),
+        (PROJECT, _from_file(project_file(project)) if project else {}),
+        (USER, _from_file(user_file(data))),
     )
     for origin, layer in layers:
         for key in layer:

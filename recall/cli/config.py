@@ -1,4 +1,4 @@
-"""`recall config`: every setting and where it comes from."""
+"""`recall config`: every setting, what it means and where it comes from."""
 
 import click
 
@@ -13,18 +13,31 @@ from recall.cli.output import emit, say
 def command(app: App, key: str | None, as_json: bool) -> None:
     """Print settings with their values and origins.
 
-    All of them, or the one called KEY. A flag wins over a variable (RECALL_GATE_THRESHOLD), that over the project's
-    .recall/config.toml, that over the user's config.toml in the data folder, that over the default.
+    All of them, or the one called KEY with its meaning and range. A flag wins over a variable
+    (RECALL_GATE_THRESHOLD), that over the project's .recall/config.toml, that over the user's config.toml in the data
+    folder, that over the default.
 
     \b
         recall config gate.threshold
     """
+    from recall.config import project_file, user_file
+    from recall.setting_docs import MEANINGS, allowed, shown, variable
+
     values = app.config.values if key is None else (app.config.get(key),)
     width = max(len(value.key) for value in values)
     for value in values:
         if as_json:
-            emit({"key": value.key, "value": value.value, "origin": value.origin})
+            row = {"key": value.key, "value": value.value, "origin": value.origin}
+            emit({**row, "meaning": MEANINGS[value.key], "range": allowed(value.key)})
         else:
-            say(f"{value.key:<{width}}  {value.value!s:<24} {value.origin}")
-    if key is None and not as_json:
-        say(f"\nuser file  {app.data / 'config.toml'}")
+            say(f"{value.key:<{width}}  {shown(value.value):<24} {value.origin}")
+    if as_json:
+        return
+    if key is not None:
+        say(f"  {MEANINGS[key]}")
+        say(f"  {allowed(key)}; variable {variable(key)}")
+        return
+    project, user = project_file(app.project_root()), user_file(app.data)
+    say(f"\nproject file  {project}{'' if project.exists() else ' (not there yet)'}")
+    say(f"user file     {user}{'' if user.exists() else ' (not there yet)'}")
+    say("'recall config KEY' says what a setting means")

@@ -213,7 +213,7 @@ def test_without_a_workspace_a_command_says_what_to_do(tmp_path, monkeypatch, re
 
     result = recall(*args)
 
-    assert result.code == (2 if args == ["health"] else 1)
+    assert result.code == 1
     assert result.out == ""
     assert re.fullmatch(r"recall: no workspace for .*; run 'recall init' first\n", result.err)
 
@@ -587,6 +587,19 @@ def test_config_names_the_origin_of_each_setting(project, recall, monkeypatch):
     assert (rows["gate.threshold"]["value"], rows["gate.threshold"]["origin"]) == (0.4, "variable")
     assert (rows["budget.items"]["value"], rows["budget.items"]["origin"]) == (4, "project file")
     assert rows["budget.chars"]["origin"] == "default"
+
+
+def test_config_names_both_files_and_explains_one_setting(project, recall):
+    recall("init")
+
+    every, one = recall("config").out, recall("config", "gate.threshold").out
+
+    assert f"project file  {project / '.recall' / 'config.toml'}\n" in every
+    assert f"user file     {Path(os.environ['RECALL_HOME']) / 'config.toml'} (not there yet)\n" in every
+    assert one.startswith("gate.threshold  0.5 ")
+    assert "a turn" in recall("config", "gate.evidence").out
+    assert "  0 or more; variable RECALL_GATE_THRESHOLD\n" in one
+    assert "suggests one for this project" in recall("config", "gate.threshold", "--json").rows()[0]["meaning"]
 
 
 def test_config_of_an_unknown_name_is_one_line(project, recall):

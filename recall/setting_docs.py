@@ -1,0 +1,137 @@
+"""What each setting means, for `recall config KEY` and docs/config.md; ranges are asked of the settings themselves."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Any
+
+from recall.config import defaults, sections
+
+MEANINGS = {
+    "retrieval.k": "most candidates that are scored",
+    "retrieval.arm": "best passages taken from words, and as many from vectors",
+    "retrieval.lexical_limit": "most passages the word search returns; those beyond the arm serve to score exchanges",
+    "retrieval.frequent_share": "in a large store, words that more passages hold than this share are not searched for",
+    "retrieval.rarest_terms": "most words of a prompt that are searched for, the rarest first",
+    "retrieval.words_half_at": "bm25 at which a passage's words count half: bm25 / (bm25 + this)",
+    "retrieval.dense_weight": "weight of the cosine in a passage's relevance",
+    "retrieval.prompt_weight": "weight of what a person said",
+    "retrieval.final_weight": "weight of the answer that closes an exchange",
+    "retrieval.narration_weight": "weight of what the agent said on its way",
+    "retrieval.memory_weight": "weight of a memory (none are made in this version)",
+    "retrieval.summary_weight": "weight of a summary that a model wrote about the transcript",
+    "retrieval.tool_weight": "weight of tool calls and results",
+    "retrieval.worker_weight": "weight of a sub-agent's text",
+    "retrieval.reasoning_weight": "weight of thinking that was captured",
+    "retrieval.announcement": "factor on a short text that only announces the next step",
+    "retrieval.question": "factor on a person's question: it is not its answer",
+    "retrieval.pasted": "factor on a pasted plan or review, which ranks high for its topic and hides the sentence",
+    "retrieval.link": "share of a prompt's relevance that its final answer inherits",
+    "retrieval.session": "weight of how much of the prompt's words the whole session covers",
+    "retrieval.place": "weight of the exchange's place in its session, first to last",
+    "selection.near_copy": "share of common words from which two texts are one item with all pointers",
+    "selection.diversity": "how much likeness to the items above costs an item; 0 switches it off",
+    "selection.memory_items": "places kept for memories; what one kind leaves the other may take",
+    "selection.transcript_items": "places kept for passages of the transcript",
+    "gate.item": "an item needs a cosine of similarity_floor or a rare word of the prompt",
+    "gate.similarity_floor": "least cosine of an item that holds no rare word of the prompt",
+    "gate.rare": "an item may pass by a rare word or an identifier of the prompt alone",
+    "gate.rare_share": "a word is rare when at most this share of the passages holds it",
+    "gate.evidence": "a turn stays silent unless its best item reaches a threshold",
+    "gate.threshold": "that threshold; 'recall eval gate' suggests one for this project",
+    "gate.threshold_words": "the same where no vectors were at hand",
+    "gate.margin": "an item far below the best one is left out",
+    "gate.margin_share": "least relevance of an item, as a share of the best one's",
+    "budget.items": "most items of one injection",
+    "budget.item_chars": "most characters of one item",
+    "budget.chars": "most characters of one injection",
+    "budget.tokens": "most tokens of one injection, headers included",
+    "budget.bytes": "most bytes of one injection; the harness's own cap binds besides",
+    "budget.head_chars": "most characters of the prompt that is shown above a passage",
+    "weights.alpha": "weight of S, likeness to the prompt",
+    "weights.beta": "weight of E, how far an item has proved itself",
+    "weights.gamma": "weight of T, how recent it is",
+    "weights.delta": "weight of A, who said it",
+    "weights.epsilon": "weight of Q, whether it fits role, channel and audience",
+    "weights.lambda_": "weight of K, the risk that is subtracted",
+    "scales.similarity_half_at": "relevance at which S is one half",
+    "scales.similarity_steepness": "how steeply S rises there",
+    "scales.experience_cap": "evidence at which E is 1",
+    "scales.half_life_days": "days in which T halves for an item without experience",
+    "scales.stretch": "how much slower T falls for an item of full experience",
+    "index.model": "embedding model; needs 'recall index rebuild'",
+    "index.chunk_chars": "most characters of a passage; needs 'recall index rebuild'",
+    "index.chunk_overlap_chars": "characters two neighbouring passages share; passages are contiguous",
+    "index.tool_head_chars": "characters kept of the beginning of a tool's output; needs 'recall index rebuild'",
+    "index.tool_tail_chars": "characters kept of its end; needs 'recall index rebuild'",
+    "index.unbroken_run_chars": "longest run without a space that is indexed; needs 'recall index rebuild'",
+    "index.prompt_head_chars": "characters of the prompt kept beside each exchange; needs 'recall index rebuild'",
+    "index.embed_tools": "make vectors of tool calls and results too",
+    "index.embed_batch": "texts given to the model at once",
+    "index.batch_events": "events indexed in one transaction",
+    "index.threads": "threads of the model; 0 is one a core, and one on battery",
+    "capture.native": "keep the source bytes: Claude Code deletes its own files after 30 days",
+    "capture.reasoning": "keep the thinking that the harness exposes",
+    "hook.deadline_ms": "milliseconds after which a hook prints nothing, at least 50 and at most 4000. A hook reads no "
+    "file: it takes the variable, else what the running service told it, else the default",
+    "service.idle_minutes": "minutes without a call after which the service leaves",
+    "service.memory_mb": "memory in MB above which the service leaves; the next prompt starts a new one",
+}
+TITLES = {
+    "retrieval": "which passages become candidates, and how their relevance is put together",
+    "selection": "how the ranked list is thinned out",
+    "gate": "when a turn stays silent",
+    "budget": "most that one injection may take; the smallest wins",
+    "weights": "what each term adds to the score (docs/scoring.md)",
+    "scales": "the numbers of the terms' curves",
+    "index": "how text becomes passages and vectors",
+    "capture": "what of a transcript is kept",
+    "hook": "how long a turn may take",
+    "service": "when the resident service leaves",
+}
+MOST = 10**9
+
+
+def variable(key: str) -> str:
+    """The environment variable that sets this setting."""
+    return f"RECALL_{key.upper().replace('.', '_').rstrip('_')}"
+
+
+def allowed(key: str) -> str:
+    """What values a setting takes, in words, found by trying them on the settings' own checks."""
+    section, _, name = key.partition(".")
+    part, default = sections()[section], defaults()[key]
+    if isinstance(default, bool):
+        return "true or false"
+    if isinstance(default, str):
+        return "text"
+
+    def taken(value: float) -> bool:
+        try:
+            replace(part, **{name: value})
+        except ValueError:
+            return False
+        return True
+
+    if isinstance(default, float):
+        low = "any number" if taken(-1.0) else "0 or more" if taken(0.0) else "above 0"
+        return low if taken(float(MOST)) else f"{low}, bounded"
+    least, most = _last(taken, default, -MOST), _last(taken, default, MOST)
+    if least == most:
+        return f"{least} only"
+    low = "a whole number" if least == -MOST else f"a whole number from {least}"
+    return low if most == MOST else f"{low} to {most}"
+
+
+def _last(taken: Callable[[int], Any], good: int, far: int) -> int:
+    """The value nearest to far that is taken, when all from good up to it are."""
+    if taken(far):
+        return far
+    while abs(far - good) > 1:
+        middle = (good + far) // 2
+        good, far = (middle, far) if taken(middle) else (good, middle)
+    return good
+
+
+def shown(value: Any) -> str:
+    """A value as a config.toml has it."""
+    return str(value).lower() if isinstance(value, bool) else f'"{value}"' if isinstance(value, str) else str(value)
