@@ -72,7 +72,7 @@ def features(candidate: Candidate, now: datetime) -> Features:
         relevance=candidate.relevance,
         age_days=age_days(candidate.pointer.said, now),
         raw_experience=candidate.standing.raw_experience,
-        source=candidate.source,
+        source=candidate.voice,
         matches=candidate.standing.matches,
         risks=candidate.standing.risks,
     )

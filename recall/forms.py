@@ -6,6 +6,7 @@ On the hook path: standard library only.
 import re
 
 _SHORT = 240
+_PASTED_LINES = 4
 _ANNOUNCES = re.compile(
     r"\s*(?:(?:ok(?:ay)?|good|great|perfect|excellent|right|now|next|first|then|alright|done|so|and|also|hmm|wait|"
     r"i see|got it|understood|yes|finally|gut|jetzt|also|bien|maintenant|ensuite|d'accord)[\s,.!:;–—-]+)*"
@@ -22,6 +23,11 @@ _ASKS = re.compile(
     r"was|warum|wieso|wie|wo|wann|welche[rsnm]?|wer|kann|können|soll|sollten|ist|sind|gibt|"
     r"qu'est-ce|que|quoi|pourquoi|comment|où|quand|quel(?:le)?s?|qui|est-ce|peux-tu|peut-on)\b",
     re.IGNORECASE,
+)
+# A line as programs print it: a time, a level, a frame of a stack, a branch of a tree, or one with an id in it.
+_PRINTED = re.compile(
+    r"^\s*(?:[\[(]?(?:\d{4}-\d\d-\d\d|\d\d:\d\d:\d\d)|(?:TRACE|DEBUG|INFO|WARN(?:ING)?|ERROR|FATAL)\b|"
+    r"at \S+ ?\(|File \"|[│├└╭╰]|={3,} |--- )|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b",
 )
 _STRUCTURE = re.compile(r"^\s*(?:#{1,6}\s|[-*+]\s|\d+[.)]\s|\||```)", re.MULTILINE)
 
@@ -41,5 +47,9 @@ def is_question(text: str) -> bool:
 
 
 def is_pasted(text: str) -> bool:
-    """Whether a person's text looks pasted, a plan or a review: many lines of headings, lists, tables or code."""
-    return len(_STRUCTURE.findall(text)) >= 4
+    """Whether a person's text looks pasted: many lines of headings, lists, tables or code, or of a program's output."""
+    lines = text.split("\n")
+    if len(lines) < _PASTED_LINES:
+        return False
+    structured = len(_STRUCTURE.findall(text)) >= _PASTED_LINES
+    return structured or sum(_PRINTED.search(line) is not None for line in lines) >= _PASTED_LINES

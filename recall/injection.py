@@ -32,6 +32,7 @@ LABELS = {
     "project": ("project file", "project"),
     "memory": ("memory", "verified, not approved"),
     "prompt": ("message", "person"),
+    "pasted": ("pasted text", "person"),
     "final": ("final answer", "agent"),
     "narration": ("remark on the way", "agent"),
     "summary": ("summary", "model-written"),
@@ -126,7 +127,7 @@ def _item(item: Candidate, budget: BudgetSettings, pointer_chars: int) -> str:
 
 def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
     """Source type, pointer, authority and date of an item."""
-    kind, voice = LABELS[item.source]
+    kind, voice = LABELS[item.voice]
     at = item.pointer
     date = datetime.fromtimestamp(max(0, min(at.said, 253_402_300_799)), UTC).strftime("%Y-%m-%d")
     notes = [
@@ -142,7 +143,7 @@ def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
     also = len({p.event for p in item.pointers if p != _asked(item)}) - 1
     if also:
         notes.append(f"also in {also} other record{'s' if also > 1 else ''}")
-    parts = [kind, pointer_text(at, pointer_chars), f"{voice}, authority {authority(item.source):.2f}", date, *notes]
+    parts = [kind, pointer_text(at, pointer_chars), f"{voice}, authority {authority(item.voice):.2f}", date, *notes]
     return " | ".join(parts)
 
 

@@ -9,6 +9,13 @@ from unicodedata import normalize
 _QUOTES = str.maketrans(dict.fromkeys('"`´‘’‚“”„«»‹›', "'"))
 _BLANKS = re.compile(r"\s+")
 _TOKEN = re.compile(r"\w+")
+_VOLATILE = re.compile(
+    r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+    r"|\b(?=[0-9a-f]*\d)[0-9a-f]{7,}\b"
+    r"|\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:[.,]\d+)?)?(?:Z|[+-]\d\d:?\d\d)?\b"
+    r"|\b\d\d:\d\d:\d\d(?:[.,]\d+)?\b",
+    re.IGNORECASE,
+)
 
 
 def folded(text: str) -> str:
@@ -19,6 +26,11 @@ def folded(text: str) -> str:
 def tokens(text: str) -> frozenset[str]:
     """The distinct words of a text, case folded."""
     return frozenset(_TOKEN.findall(text.casefold()))
+
+
+def without_ids(text: str) -> str:
+    """Text without hexadecimal ids and times, which differ between two runs of the same program; numbers stay."""
+    return _VOLATILE.sub(" ", text)
 
 
 def jaccard(a: frozenset[str], b: frozenset[str]) -> float:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 from recall.gate import Asked, closed, item_refused
-from recall.likeness import folded, jaccard, tokens
+from recall.likeness import folded, jaccard, tokens, without_ids
 from recall.settings import GateSettings, SelectionSettings
 from recall.turn import Candidate, Ranked
 from scoring.score import Score
@@ -71,11 +71,13 @@ def unique(
     A prompt of at most head_chars and the answer to it are one item, at the better place: the answer is shown, with
     the prompt on its head line.
 
+    Two pasted texts are near copies also where they differ in ids and times alone: the same output, printed twice.
     Where two near copies differ in more than folding, the later one speaks: a restated value is the current one.
     """
     kept: list[Scored] = []
     dropped: list[Ranked] = []
     words: list[frozenset[str]] = []
+    bare: list[frozenset[str]] = []  # the same of pasted texts without ids and times, empty for others
     folds: list[str] = []
     records: set[str] = set()
     exchanges: dict[int, int] = {}  # exchange -> its place among those kept
@@ -85,6 +87,7 @@ def unique(
             dropped.append(Ranked(item.candidate, item.score, "same_record"))
             continue
         fold, bag = folded(text), tokens(text)
+        rest = tokens(without_ids(text)) if item.candidate.voice == "pasted" else frozenset()
         place = exchanges.get(item.candidate.pointer.exchange, -1)
         if place >= 0 and _asked_and_answered(kept[place].candidate, item.candidate, head_chars):
             leader = kept[place]
@@ -95,10 +98,12 @@ def unique(
             continue
         twin = next((i for i, f in enumerate(folds) if f == fold), None)
         if twin is None:
-            twin = next((i for i, b in enumerate(words) if jaccard(bag, b) >= settings.near_copy), None)
+            likest = (max(jaccard(bag, words[i]), jaccard(rest, bare[i])) for i in range(len(words)))
+            twin = next((i for i, likeness in enumerate(likest) if likeness >= settings.near_copy), None)
         if twin is None:
             kept.append(item)
             words.append(bag)
+            bare.append(rest)
             folds.append(fold)
             if item.candidate.pointer.exchange and item.candidate.source in ("prompt", "final"):
                 exchanges.setdefault(item.candidate.pointer.exchange, len(kept) - 1)
@@ -109,7 +114,7 @@ def unique(
         front, back = (item, leader) if later else (leader, item)
         kept[twin] = Scored(_joined(front.candidate, back.candidate), leader.score)
         if later:
-            words[twin], folds[twin] = bag, fold
+            words[twin], bare[twin], folds[twin] = bag, rest, fold
         records.update(p.event for p in item.candidate.pointers)
         dropped.append(Ranked(back.candidate, back.score, "near_copy"))
     return kept, dropped

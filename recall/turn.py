@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from indexer.rows import RowFilter
+from recall.forms import is_pasted
 from scoring.score import Features, Score
 from scoring.weights import Scales, Weights
 
@@ -78,6 +79,11 @@ class Candidate:
     def source(self) -> str:
         """The source class, a key of `scoring.authority.AUTHORITY`."""
         return self.pointers[0].source
+
+    @property
+    def voice(self) -> str:
+        """The source class whose authority it has: what a person pasted is not what the person says."""
+        return "pasted" if self.source == "prompt" and is_pasted(self.text) else self.source
 
 
 @dataclass(frozen=True, slots=True)

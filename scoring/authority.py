@@ -6,6 +6,7 @@ AUTHORITY = {
     "memory": 0.75,  # a consolidated statement, verified, not approved by a person
     "prompt": 0.60,  # a person's own message
     "final": 0.50,  # the answer that closes an exchange
+    "pasted": 0.40,  # what a person put into a message: a plan, a review, a program's output
     "narration": 0.40,  # what the agent said on its way
     "summary": 0.35,  # written by a model about the transcript
     "tool": 0.35,  # what a tool was given or printed

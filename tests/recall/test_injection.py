@@ -280,3 +280,11 @@ def test_a_head_line_that_stands_for_the_prompt_itself_names_where_it_was_said()
 
     assert "asked (bbbbbbbbbb#0-11): which port?\n" in block
     assert "also in" not in block
+
+
+def test_pasted_text_is_labelled_and_has_its_own_authority() -> None:
+    pasted = "\n".join(f"- step {i}" for i in range(5))
+
+    assert header_line(item(pasted, source="prompt")).startswith("pasted text | ")
+    assert "| person, authority 0.40 |" in header_line(item(pasted, source="prompt"))
+    assert "| person, authority 0.60 |" in header_line(item("we use sqlite", source="prompt"))

@@ -8,6 +8,7 @@ from recall.gate import Asked
 from recall.selection import REASONS, SHOWN, Scored, choose, diversified, unique
 from recall.settings import GateSettings, SelectionSettings
 from recall.turn import Candidate, Pointer
+from scoring.authority import authority
 from scoring.score import Features, score
 from scoring.weights import Weights
 from transcript.canonical import b32id
@@ -57,6 +58,54 @@ def test_of_two_near_copies_the_later_value_speaks_at_the_better_rank() -> None:
     assert kept[0].score.total == old.score.total
     assert [p.said for p in kept[0].candidate.pointers] == [2, 1]
     assert dropped[0].candidate.text.endswith("8080")
+
+
+def output(run: str, *, port: int = 8080) -> str:
+    lines = ("starting", "connected", f"listening on {port}", "the socket is gone", "stopped")
+    return "\n".join(f"2026-03-0{run} 10:00:0{i} id={run * 4}{i}aa{run}b {line}" for i, line in enumerate(lines))
+
+
+def test_two_pasted_outputs_that_differ_in_ids_and_times_are_one_item() -> None:
+    old, new = (scored(output(run), 0.9, source="prompt", said=int(run)) for run in "12")
+
+    kept, dropped = unique([old, new], SelectionSettings())
+
+    assert texts(kept) == [output("2")]
+    assert [d.verdict for d in dropped] == ["near_copy"]
+
+
+@pytest.mark.parametrize("source", ["final", "tool"])
+def test_ids_and_times_count_in_what_nobody_pasted(source: str) -> None:
+    kept, _ = unique([scored(output(run), 0.9, source=source) for run in "12"], SelectionSettings())
+
+    assert len(kept) == 2
+
+
+def test_ids_and_times_count_in_ordinary_sentences() -> None:
+    kept, _ = unique(
+        [scored(f"it broke with commit {name} on 2026-03-0{day}", 0.9, source="prompt") for name, day in
+         (("7c35564", 1), ("310776e", 2))],
+        SelectionSettings(),
+    )  # fmt: skip
+
+    assert len(kept) == 2
+
+
+def test_numbers_count_in_pasted_text() -> None:
+    lines = [("8080", "9090"), ("1", "2"), ("30", "60")]
+    old, new = ("\n".join(f"- setting{i}: {pair[n]}" for i, pair in enumerate([*lines, *lines])) for n in (0, 1))
+
+    kept, _ = unique([scored(old, 0.9, source="prompt"), scored(new, 0.8, source="prompt")], SelectionSettings())
+
+    assert len(kept) == 2
+
+
+def test_what_a_person_pasted_has_less_authority_than_what_a_person_said() -> None:
+    said = scored("we use sqlite", 0.5, source="prompt").candidate
+    pasted = scored(output("1"), 0.5, source="prompt").candidate
+    answer = scored(output("1"), 0.5, source="final").candidate
+
+    assert [authority(item.voice) for item in (said, pasted, answer)] == [0.60, 0.40, 0.50]
 
 
 def test_one_item_a_record() -> None:
