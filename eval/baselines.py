@@ -11,9 +11,10 @@ from eval.engines import Answer, Engine
 from eval.judge import At, Item
 from eval.labels import LabelledQuery
 from indexer.lexical import quoted
-from indexer.reader import Reader
 from indexer.rows import FINAL, NARRATION, PROMPT, PassageRow, RowFilter
+from indexer.sample import newest_chunks
 from indexer.segment import query_terms
+from indexer.store import Store
 from recall.turn import CountTokens, Vectors
 
 Ids = list[int]
@@ -69,9 +70,8 @@ def fts5(execute: Execute, generation: int, terms: Sequence[str], allowed: RowFi
 class Baselines:
     """The baselines over one index. `talk_only` leaves tool calls, tool output, summaries and thinking out."""
 
-    def __init__(self, reader: Reader, execute: Execute, vectors: Vectors | None, count_tokens: CountTokens) -> None:
-        self._reader, self._execute = reader, execute
-        self._vectors, self._count = vectors, count_tokens
+    def __init__(self, store: Store, vectors: Vectors | None, count_tokens: CountTokens) -> None:
+        self._store, self._vectors, self._count = store, vectors, count_tokens
 
     def engines(self) -> dict[str, Engine]:
         """Return the baselines by name; those that need vectors are missing without them."""
@@ -99,14 +99,14 @@ class Baselines:
         return answer
 
     def _allowed(self, query: LabelledQuery) -> RowFilter | None:
-        return self._reader.allowed(query.session or None, _before(query))
+        return self._store.allowed(query.session or None, _before(query))
 
     def _passages(self, query: LabelledQuery, ids: Ids) -> list[PassageRow]:
-        rows = self._reader.passages(ids, as_of=_before(query), session=query.session or None)
+        rows = self._store.passages(ids, as_of=_before(query), session=query.session or None)
         return [rows[id] for id in ids if id in rows]
 
     def _words(self, query: LabelledQuery, allowed: RowFilter | None, *, talk: bool) -> Ids:
-        found = fts5(self._execute, self._reader.generation, query_terms(query.query), allowed, 4 * DEPTH)
+        found = fts5(self._store.run, self._store.generation, query_terms(query.query), allowed, 4 * DEPTH)
         return (self._talk(query, found) if talk else found)[:DEPTH]
 
     def _dense(self, query: LabelledQuery, allowed: RowFilter | None) -> Ids:
@@ -121,11 +121,8 @@ class Baselines:
         return generative_agents({id: cosine[id] for id in ages}, ages)[:DEPTH]
 
     def _latest(self, query: LabelledQuery, allowed: RowFilter | None) -> Ids:
-        name = f"pointer_{self._reader.generation}"
-        kinds = ",".join(str(kind) for kind in sorted(TALK))
-        sql = f"SELECT chunk_id FROM {name} WHERE kind IN ({kinds}) AND ts <= ? ORDER BY ts DESC, seq DESC LIMIT ?"
-        rows = self._execute(sql, (_before(query), 4 * DEPTH))
-        return list(dict.fromkeys(id for (id,) in rows if allowed is None or id in allowed))[:DEPTH]
+        found = newest_chunks(self._store, TALK, before=_before(query), limit=4 * DEPTH)
+        return list(dict.fromkeys(id for id in found if allowed is None or id in allowed))[:DEPTH]
 
     def _near(self, query: LabelledQuery, allowed: RowFilter | None) -> Sequence[tuple[int, float]]:
         assert self._vectors is not None

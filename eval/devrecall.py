@@ -97,7 +97,7 @@ def evaluate_corpus(
             engines[WORDS] = shipped(store, None, settings, count_tokens)
         if baselines:
             deep = None if cached is None else search(store, cached, BASELINE_DEPTH)
-            engines |= Baselines(store, store.run, deep, count_tokens).engines()
+            engines |= Baselines(store, deep, count_tokens).engines()
         lines = []
         for name, engine in engines.items():
             progress(f"asking {name}")

@@ -8,12 +8,12 @@ import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
-from typing import Any
 
 from eval.machine import Machine, machine
 from eval.tables import table
 from health.stats import median, percentile
 from indexer.reader import Reader
+from indexer.sample import AskedPrompt
 from recall.engine import recall
 from recall.query import Query
 from recall.settings import Settings, settings_hash
@@ -121,13 +121,13 @@ def run(
     *,
     count_tokens: CountTokens,
     now: datetime,
-    own: Iterable[tuple[str, str, int]] = (),
+    own: Iterable[AskedPrompt] = (),
     prompts: Sequence[str] = UNRELATED,
     progress: Callable[[str], None] | None = None,
 ) -> GateReport:
     """Score unrelated prompts, and prompts of the store's own asked at their own time in their own session.
 
-    own yields (prompt, session, seconds). Nothing is written.
+    Nothing is written.
     """
     shut = replace(settings, gate=replace(settings.gate, evidence=True))
 
@@ -140,7 +140,7 @@ def run(
     unrelated = [ask(prompt, "", now, None) for prompt in prompts]
     asked = list(own)
     tell(f"asking {counted(len(asked), 'prompt')} of this store, each at its own time")
-    mine = [ask(prompt, session, _at(said), _at(said)) for prompt, session, said in asked]
+    mine = [ask(prompt.text, prompt.session, _at(prompt.said), _at(prompt.said)) for prompt in asked]
     words_only = any(turn.words_only for turn in unrelated)
     meta = reader.meta()
     first = _scores("unrelated", unrelated)
@@ -161,18 +161,6 @@ def suggested(scores: Sequence[float]) -> float | None:
     """Return the threshold just above the score that 90 % of unrelated prompts do not exceed."""
     found = [score for score in scores if score > 0]
     return round(percentile(list(scores), KEEP_OUT) + 0.005, 2) if found else None
-
-
-def own_prompts(
-    execute: Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]], generation: int
-) -> list[tuple[str, str, int]]:
-    """Return the newest prompts of an index with their session and time, as recall would have met them."""
-    sql = (
-        f"SELECT e.prompt_head, s.session, e.ts FROM exchange_{generation} e"
-        f" JOIN session_{generation} s ON s.id = e.session"
-        " WHERE e.worker = '' AND e.prompt_head <> '' ORDER BY e.ts DESC, e.id DESC LIMIT ?"
-    )
-    return [(str(prompt), str(session), int(ts)) for prompt, session, ts in execute(sql, (OWN_PROMPTS,))]
 
 
 def _scores(name: str, turns: Sequence[Turn]) -> Scores:

@@ -10,15 +10,13 @@ from collections.abc import Callable, Iterator
 from itertools import accumulate
 from pathlib import Path
 
-import numpy as np
-
 from indexer.embedder import Embedder
 from indexer.rows import FINAL, NARRATION, PROMPT, ROLES, SOURCE_CLASSES
+from indexer.sample import add_random_vectors
 from indexer.segment import segment
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from indexer.store_write import NewChunk, Place, Rows
-from indexer.vectors import KINDS, unit
 from indexer.writer import shape_of
 from transcript.canonical import b32id
 from transcript.workspace import Workspace, open_workspace
@@ -62,7 +60,7 @@ def build(
             with store.transaction():
                 _write(rows, texts, range(first, min(first + BATCH, chunks)))
             tell(f"{min(first + BATCH, chunks):,} of {chunks:,} chunks")
-        _vectors(store, embedder.dimension, range(chunks - vectors + 1, chunks + 1), seed)
+        add_random_vectors(store, range(chunks - vectors + 1, chunks + 1), seed=seed)
         store.checkpoint()
     return workspace
 
@@ -115,15 +113,3 @@ def _write(rows: Rows, texts: Iterator[str], numbers: range) -> None:
         rows.pointer(chunk_id, 0, len(text), Place(event, session.id, exchange, ts, kind, number + 1, 0, ""))
     rows.flush()
     rows.commit_counts()
-
-
-def _vectors(store: Store, dimension: int, chunk_ids: range, seed: int) -> None:
-    rng = np.random.default_rng(seed)
-    backend = store.vectors_of(store.generation)
-    ids = list(chunk_ids)
-    for first in range(0, len(ids), BATCH):
-        part = ids[first : first + BATCH]
-        made = np.stack([unit(row) for row in rng.standard_normal((len(part), dimension))])
-        with store.transaction():
-            backend.add([chunk_id * KINDS for chunk_id in part], made)
-            store.run("UPDATE generation SET n_vectors = n_vectors + ? WHERE id = ?", (len(part), store.generation))

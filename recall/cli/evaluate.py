@@ -99,13 +99,14 @@ class Stand:
 def own_stand(app: App, scratch: Path, chunks: int | None, fill: bool) -> tuple[Stand, list[str]]:
     """This project's index, cut to its newest chunks on request, and the project's own newest prompts."""
     from eval import subset
-    from eval.gate import own_prompts
+    from eval.gate import OWN_PROMPTS
     from eval.latency import copy_home
+    from indexer.sample import newest_prompts
     from transcript.workspace import Workspace
 
     workspace, data = app.workspace(), app.data
     with app.store(workspace) as store:
-        asked = [prompt for prompt, _, _ in own_prompts(store.run, store.generation)]
+        asked = [prompt.text for prompt in newest_prompts(store, OWN_PROMPTS)]
     if chunks or fill:
         data = copy_home(workspace, data, scratch / "cut")
         workspace = Workspace(workspace.id, data / "workspaces" / workspace.id, workspace.root)
@@ -189,8 +190,9 @@ def gate(app: App, words_only: bool, as_json: bool, demo: bool) -> None:
     \b
         recall eval gate
     """
-    from eval.gate import own_prompts
+    from eval.gate import OWN_PROMPTS
     from eval.gate import run as measure
+    from indexer.sample import newest_prompts
     from indexer.tokens import TokenCounter
 
     chosen = choose(app, demo)
@@ -201,7 +203,7 @@ def gate(app: App, words_only: bool, as_json: bool, demo: bool) -> None:
             chosen.config.settings(),
             count_tokens=TokenCounter(),
             now=chosen.now(),
-            own=own_prompts(store.run, store.generation),
+            own=newest_prompts(store, OWN_PROMPTS),
             progress=note,
         )
     say(report.to_json() if as_json else report.to_text())

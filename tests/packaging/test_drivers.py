@@ -5,6 +5,7 @@ Closing a file with the standard `sqlite3` drops the POSIX locks that APSW holds
 
 import ast
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from support.claude import ClaudeSession
 
 STANDARD = {"recall/hook_words.py"}
 APSW = "indexer/"
+SQL = re.compile(r"\bSELECT \w|\bINSERT (?:OR \w+ )?INTO |\bUPDATE \w+ SET |\bDELETE FROM ")
 
 
 def imported(path: Path) -> set[str]:
@@ -47,6 +49,19 @@ def test_only_the_indexer_imports_apsw(root: Path):
     ours = sources(root, "transcript", "scoring", "recall", "consolidation", "health", "eval")
 
     assert [name for name, modules in ours if "apsw" in modules] == []
+
+
+def test_sql_stands_in_the_indexer_alone(root: Path):
+    """The FTS5 baseline keeps a statement of its own, so that it shares no ranking code with what it measures."""
+    folders = ("transcript", "scoring", "recall", "consolidation", "health", "eval")
+    found = [
+        str(path.relative_to(root))
+        for folder in folders
+        for path in (root / folder).rglob("*.py")
+        if SQL.search(path.read_text(encoding="utf-8"))
+    ]
+
+    assert found == ["eval/baselines.py"]
 
 
 def test_tests_open_nothing_but_memory_with_the_standard_driver(root: Path):
