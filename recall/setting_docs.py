@@ -71,8 +71,8 @@ MEANINGS = {
     "index.threads": "threads of the model; 0 is one a core, and one on battery",
     "capture.native": "keep the source bytes: Claude Code deletes its own files after 30 days",
     "capture.reasoning": "keep the thinking that the harness exposes",
-    "hook.deadline_ms": "milliseconds after which a hook prints nothing, at least 50 and at most 4000. A hook reads no "
-    "file: it takes the variable, else what the running service told it, else the default",
+    "hook.deadline_ms": "milliseconds after which a hook prints nothing, at least 50 and at most 4000. For this one a "
+    "hook reads no file: it takes the variable, else what the running service told it, else the default",
     "service.idle_minutes": "minutes without a call after which the service leaves",
     "service.memory_mb": "memory in MB above which the service leaves; the next prompt starts a new one",
 }
