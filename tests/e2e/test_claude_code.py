@@ -241,7 +241,15 @@ def test_opt_outs_hold_in_the_real_client(world: World) -> None:
         world.env["RECALL_OFF"] = "1"
         world.prompt(stub, QUESTION)
         del world.env["RECALL_OFF"]
+        wait_for(lambda: not captures(world.data), seconds=60)
+        taken_in = json.loads(world.recall("sync", "--json"))
+        world.recall("index")
+        found = world.recall("query", "--json", QUESTION)
         world.recall("exclude", str(world.project))
         world.prompt(stub, QUESTION)
 
         assert blocks("".join(stub.requests())) == []
+    assert taken_in["skipped"]["opted_out"] == 1
+    assert "port 7443" in found
+    assert "Noted." not in found
+    assert "!norecall" not in found
