@@ -61,7 +61,9 @@ def recall(
         cues.terms,
         rendered.tokens,
         len(found.candidates),
-        _gate_score(ranked, read_prompt(found, settings)),
+        gate_score(
+            [r.candidate for r in ranked if r.verdict not in POLICY], read_prompt(found, settings), settings.gate
+        ),
         clock.stages,
     )
 
@@ -159,11 +161,6 @@ def _without_own_head(candidate: Candidate, prompt: str) -> Candidate:
     """Without the head of its prompt where that is the prompt now asked: a harness may not name its session."""
     head = folded(candidate.head).rstrip("…").rstrip(".")
     return replace(candidate, head="") if head and prompt.startswith(head) else candidate
-
-
-def _gate_score(ranked: Sequence[Ranked], prompt: Asked) -> float:
-    best = max((r.candidate.evidence for r in ranked if r.verdict not in POLICY), default=0.0)
-    return gate_score(best, prompt)
 
 
 class _Clock:

@@ -177,7 +177,7 @@ def choose(
     the other takes.
     """
     best = max((item.candidate.relevance for item in ordered), default=0.0)
-    shut = closed((item.candidate.evidence for item in ordered), prompt, gate)
+    shut = closed([item.candidate for item in ordered], prompt, gate)
     verdicts = [shut or item_refused(item.candidate, best=best, rare=prompt.rare, settings=gate) for item in ordered]
     passing = [i for i, verdict in enumerate(verdicts) if not verdict]
     seated = _seated([ordered[i].candidate for i in passing], settings, places)

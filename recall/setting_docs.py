@@ -39,6 +39,7 @@ MEANINGS = {
     "gate.evidence": "a turn stays silent unless its best item reaches a threshold",
     "gate.threshold": "that threshold; 'recall eval gate' suggests one for this project",
     "gate.threshold_words": "the same where no vectors were at hand",
+    "gate.telling_share": "a short prompt is not damped where a near passage holds half of its words, one this rare",
     "gate.margin": "an item far below the best one is left out",
     "gate.margin_share": "least relevance of an item, as a share of the best one's",
     "budget.items": "most items of one injection",

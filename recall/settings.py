@@ -75,6 +75,9 @@ class GateSettings:
     evidence: bool = True  # the gate's score (recall.gate) must reach a threshold
     threshold: float = 0.50
     threshold_words: float = 0.32  # the same where no vectors were at hand
+    telling_share: float = (
+        0.002  # of a short prompt, a word that so few of max(N, 2000) passages hold names the subject
+    )
     margin: bool = True  # an item far below the best one is left out
     margin_share: float = 0.35  # relevance of an item at least this share of the best
 

@@ -32,31 +32,50 @@ def candidate(*, cosine: float | None = None, matched: str = "", relevance: floa
     ids=["nothing", "no match", "at threshold", "below", "one word damps", "words only", "with vectors"],
 )
 def test_the_best_evidence_opens_the_gate(evidence: list[float], words: int, words_only: bool, expected: str) -> None:
-    assert closed(evidence, Asked(words, words, words_only), GATE) == expected
+    items = [candidate(relevance=value) for value in evidence]
+
+    assert closed(items, Asked(words, words, words_only), GATE) == expected
 
 
 def test_the_evidence_part_can_be_switched_off() -> None:
     off = replace(GATE, evidence=False)
 
-    assert closed([0.01], Asked(1, 1, words_only=False), off) == ""
+    assert closed([candidate(relevance=0.01)], Asked(1, 1, words_only=False), off) == ""
 
 
 def test_the_gate_score_damps_short_prompts() -> None:
-    assert gate_score(0.8, Asked(1, 1, words_only=False)) == pytest.approx(0.4)
-    assert gate_score(0.8, Asked(7, 7, words_only=False)) == pytest.approx(0.7)
-    assert gate_score(0.8, Asked(0, 0, words_only=False)) == 0.0
+    assert gate_score([candidate(relevance=0.8)], Asked(1, 1, words_only=False), GATE) == pytest.approx(0.4)
+    assert gate_score([candidate(relevance=0.8)], Asked(7, 7, words_only=False), GATE) == pytest.approx(0.7)
+    assert gate_score([candidate(relevance=0.8)], Asked(0, 0, words_only=False), GATE) == 0.0
+
+
+@pytest.mark.parametrize(
+    ("cosine", "matched", "expected"),
+    [(0.5, "ledger", 0.6), (0.49, "ledger", 0.4), (None, "ledger", 0.4), (0.9, "used", 0.4), (0.9, "", 0.4)],
+    ids=["clear", "not near", "no vector", "only a common word", "no word"],
+)
+def test_a_short_prompt_is_not_damped_where_a_passage_clearly_answers_it(
+    cosine: float | None, matched: str, expected: float
+) -> None:
+    """Two content words would else keep the right answer back: "which ledger is used here?"."""
+    prompt = Asked(2, 2, words_only=False, rare=frozenset({"ledger", "used"}), telling=frozenset({"ledger"}))
+    item = candidate(cosine=cosine, matched=matched, relevance=0.6)
+
+    assert gate_score([item], prompt, GATE) == pytest.approx(expected)
 
 
 def test_new_words_close_the_gate_where_only_words_were_searched() -> None:
-    assert gate_score(0.8, Asked(7, 7, words_only=True)) == pytest.approx(0.7)
-    assert gate_score(0.8, Asked(8, 2, words_only=True)) == pytest.approx(0.8 * 8 / 9 * 0.5)
-    assert gate_score(0.8, Asked(8, 2, words_only=False)) == pytest.approx(0.8 * 8 / 9)
+    assert gate_score([candidate(relevance=0.8)], Asked(7, 7, words_only=True), GATE) == pytest.approx(0.7)
+    assert gate_score([candidate(relevance=0.8)], Asked(8, 2, words_only=True), GATE) == pytest.approx(
+        0.8 * 8 / 9 * 0.5
+    )
+    assert gate_score([candidate(relevance=0.8)], Asked(8, 2, words_only=False), GATE) == pytest.approx(0.8 * 8 / 9)
 
 
 def test_a_prompt_is_read_by_how_often_its_words_were_said() -> None:
     prompt = asked({"here": 3, "common": 900, "new": 0}, passages=100, words_only=True, settings=GateSettings())
 
-    assert prompt == Asked(3, 2, words_only=True, rare=frozenset({"here"}))
+    assert prompt == Asked(3, 2, words_only=True, rare=frozenset({"here"}), telling=frozenset({"here"}))
 
 
 @pytest.mark.parametrize(
@@ -101,8 +120,7 @@ def test_an_item_far_below_the_best_is_left_out() -> None:
 
 
 def test_a_word_is_rare_by_its_share_and_a_small_store_counts_as_two_thousand() -> None:
-    settings = GateSettings(rare_share=0.01)
     frequency = {"here": 20, "there": 21, "nowhere": 0}
 
-    assert rare_terms(frequency, passages=2, settings=settings) == {"here"}
-    assert rare_terms(frequency, passages=40_000, settings=settings) == {"here", "there"}
+    assert rare_terms(frequency, passages=2, share=0.01) == {"here"}
+    assert rare_terms(frequency, passages=40_000, share=0.01) == {"here", "there"}
