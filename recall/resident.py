@@ -16,11 +16,12 @@ from indexer.store import Store
 from indexer.tokens import TokenCounter
 from indexer.vectors import Hit, fault, unit
 from recall import config, hook_counters, hook_turn, spawn
+from recall.cues import read_cues
 from recall.harness import Payload, Refused, recognise
 from recall.hook_turn import HookTurn, Means
 from recall.service import Reply
 from recall.settings import Settings
-from recall.warm_model import Vector, WarmModel
+from recall.warm_model import Job, Vector, WarmModel
 from scoring.pool import score_pool
 from transcript.errors import ConfigError, IndexMissing, IndexNewer, LockBusy, StoreError
 from transcript.workspace import Workspace, owner_root
@@ -69,6 +70,7 @@ class Resident:
             store = room.open_store()
             settings = room.settings(self._data, self._env)
             search = _VectorSearch(store, room, self._model, until, settings.retrieval.arm)
+            search.expect(turn.payload.prompt)
             means = Means(store, self._count_tokens, search, score_pool, store.meta())
             output = turn.answer(means, settings)
             turn.note = search.reason
@@ -186,13 +188,24 @@ class _VectorSearch:
     def __init__(self, store: Store, room: _Room, model: WarmModel, until: float, arm: int) -> None:
         self._store, self._room, self._model, self._until, self._arm = store, room, model, until, arm
         self.reason = ""
+        self._expected: Job | None = None
+
+    def expect(self, prompt: str) -> None:
+        """Let the model begin with a prompt's text while words are searched: it runs beside them on another core."""
+        cues = read_cues(prompt)
+        if not cues.reason and self._store.meta().n_vectors and not self._model.is_busy:
+            self._expected = self._model.begin(cues.text)
 
     def __call__(self, prompt: str, allowed: RowFilter | None) -> list[tuple[int, float]] | None:
         meta = self._store.meta()
         if not meta.n_vectors:
             self.reason = "no_vectors"
             return None
-        vector, self.reason = self._model.encode(prompt, seconds=self._until - KEPT_FOR_WORDS_S - time.monotonic())
+        left = self._until - KEPT_FOR_WORDS_S - time.monotonic()
+        if self._expected is not None and self._expected.text == prompt:
+            vector, self.reason = self._expected.wait(left)
+        else:
+            vector, self.reason = self._model.encode(prompt, seconds=left)
         if vector is None:
             return None
         embedder = self._model.embedder

@@ -21,11 +21,19 @@ Vector = NDArray[np.float32]
 
 
 @dataclass(slots=True)
-class _Job:
+class Job:
+    """A text on its way through the model."""
+
     text: str
     done: threading.Event = field(default_factory=threading.Event)
     vector: Vector | None = None
     reason: str = ""
+
+    def wait(self, seconds: float) -> tuple[Vector | None, str]:
+        """Return (vector, ""), or (None, reason) when there is none within the time."""
+        if not self.done.wait(max(seconds, 0.0)):
+            return None, "model_slow"
+        return self.vector, self.reason
 
 
 class WarmModel:
@@ -33,26 +41,33 @@ class WarmModel:
 
     def __init__(self, load: Callable[[], Embedder]) -> None:
         self._load = load
-        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
+        self._jobs: queue.SimpleQueue[Job] = queue.SimpleQueue()
         self._busy_since = 0.0
         self.ready = threading.Event()
         self.embedder: Embedder | None = None
         self.failure = ""
         threading.Thread(target=self._run, name="model", daemon=True).start()
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether the model is at work on a text, perhaps one whose turn has gone."""
+        return bool(self._busy_since)
+
+    def begin(self, text: str) -> Job:
+        """Hand a text to the model and return at once; `Job.wait` gives what came of it."""
+        job = Job(text)
+        job.reason = "model_missing" if self.failure else "" if self.ready.is_set() else "model_loading"
+        if job.reason:
+            job.done.set()
+        else:
+            self._jobs.put(job)
+        return job
+
     def encode(self, text: str, *, seconds: float) -> tuple[Vector | None, str]:
         """Return (vector, ""), or (None, reason) when there is none within the time."""
-        if self.failure:
-            return None, "model_missing"
-        if not self.ready.is_set():
-            return None, "model_loading"
         if self._busy_since and time.monotonic() - self._busy_since > seconds:
             return None, "model_busy"
-        job = _Job(text)
-        self._jobs.put(job)
-        if not job.done.wait(max(seconds, 0.0)):
-            return None, "model_slow"
-        return job.vector, job.reason
+        return self.begin(text).wait(seconds)
 
     def _run(self) -> None:
         try:
