@@ -42,11 +42,11 @@ class Planned:
     reason: str
 
 
-def read_head(adapter: Adapter, path: Path) -> Head:
+def read_head(adapter: Adapter, source: SourceFile) -> Head:
     """Return what the first records of a file say; it is read until its folder and time are known."""
     values: list[dict[str, Any]] = []
     empty = True
-    with path.open("rb") as file:
+    with adapter.open(source) as file:
         for number, (start, end, raw, _) in enumerate(raw_lines(file, 0, limit=HEAD_BYTES), 1):
             empty = empty and not raw.strip(b" \t\r\0")
             values += parse_line(number, start, end, raw, adapter.is_record).objects
@@ -115,7 +115,7 @@ def _head(adapter: Adapter, source: SourceFile, state: SourceState | None, heads
     if known is not None and known[0] == status.st_ino and known[1] <= status.st_size:
         cwd, ts, session = known[2:]
         return Head(cwd, ts, session, True, False)
-    head = read_head(adapter, source.path)
+    head = read_head(adapter, source)
     session = source.session or head.session or source.path.stem
     if head.known and head.cwd and head.ts:
         heads[path] = [status.st_ino, status.st_size, head.cwd, head.ts, session]

@@ -62,8 +62,8 @@ class SourceTaker:
         """
         name = source.source
         state = self.state.sources[name]
-        with source.path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
+        with self.adapter.open(source) as file:
+            size = file.seek(0, os.SEEK_END)
             memory = self.state.memory(name) if state.offset or self.state.lost else {}
             intact = size >= state.offset and _tail(file, state.offset) == state.tail
             if intact and full:
@@ -150,7 +150,7 @@ class SourceTaker:
         self.append(taken, source)
         if kept:
             if len(kept) != end - start:  # a line too long to hold came as its first bytes
-                with source.path.open("rb") as file:
+                with self.adapter.open(source) as file:
                     file.seek(start)
                     kept = bytearray(file.read(end - start))
             if self.native is not None:

@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol
 
 from transcript.adapters.jsonl import Line
 from transcript.canonical import b32id, canonical
@@ -102,6 +102,14 @@ class Adapter(Protocol):
 
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
         """Return every source under roots in the order of their paths, and what was refused by reason."""
+
+    def open(self, source: SourceFile) -> BinaryIO:
+        """Return a source as lines of JSON, from its first byte, seekable.
+
+        A harness that writes lines gives its file. One that rewrites a whole document, keeps a database or writes
+        text gives a view: one canonical line a record, in the record's order, so that what is new stands at the end
+        and capture reads on behind the last line. OSError when it cannot be read.
+        """
 
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object found behind damage is a whole record and no part of one."""
