@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from transcript.adapters.base import Adapter, Options, SourceFile
-from transcript.adapters.claude_code import ClaudeCode
+from transcript.adapters.registry import ADAPTERS
 from transcript.capture_plan import Heads, Planned, count, plan
 from transcript.capture_source import SourceTaker, Taking
 from transcript.capture_state import CaptureState, SourceState
@@ -25,7 +25,8 @@ from transcript.log import Log
 from transcript.native import NativeStore
 from transcript.workspace import Workspace
 
-ADAPTERS: tuple[Adapter, ...] = (ClaudeCode(),)
+__all__ = ["ADAPTERS", "CaptureSettings", "Progress", "SyncReport", "sync"]
+
 LOCK_TIMEOUT_S = 600.0
 SAVE_EVERY_S = 1.0
 
