@@ -8,7 +8,8 @@ from pathlib import Path
 
 from health.facts import CaptureFacts
 from transcript.adapters.base import Adapter
-from transcript.capture import ADAPTERS
+from transcript.adapters.registry import registered
+from transcript.capture_claims import places
 from transcript.capture_plan import plan
 from transcript.capture_state import CaptureState, SourceState
 from transcript.workspace import Workspace
@@ -36,7 +37,7 @@ def capture_facts(
     last_write: dict[str, float] = {}
     files: list[_File] = []
     retention = RETENTION_DAYS
-    for adapter in ADAPTERS:
+    for adapter in registered().adapters:
         mine = _files(adapter, workspace, state, data, env)
         files += mine
         if mine:
@@ -71,7 +72,7 @@ def _files(
     adapter: Adapter, workspace: Workspace, state: CaptureState, data: Path, env: Mapping[str, str]
 ) -> list[_File]:
     """Return this workspace's files in the harness's own place, and those taken in from elsewhere."""
-    found, _ = adapter.discover(adapter.roots(env))
+    found, _ = adapter.discover(places(adapter, env, None, workspace, data))
     planned, _ = plan(adapter, found, state.sources, data, all_roots=False)
     mine = {
         str(item.source.path): state.sources.get(item.source.source)

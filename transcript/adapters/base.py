@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, Protocol
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from transcript.adapters.jsonl import Line
 from transcript.canonical import b32id, canonical
@@ -128,3 +128,11 @@ class Adapter(Protocol):
 
     def head(self, values: Sequence[dict[str, Any]]) -> tuple[str, str, str]:
         """Return (cwd, time, session) of the first of these records that has each, "" where none has."""
+
+
+@runtime_checkable
+class InProject(Protocol):
+    """What an adapter has besides when its harness keeps sessions in the project itself."""
+
+    def in_project(self, root: Path) -> list[Path]:
+        """Return the files or folders of a project to look in; they need not exist."""
