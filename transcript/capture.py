@@ -14,6 +14,7 @@ from pathlib import Path
 
 from transcript.adapters.base import Adapter, Options
 from transcript.adapters.registry import ADAPTERS, Registered, registered
+from transcript.adapters.views import UnreadableSource
 from transcript.capture_claims import Claims, claim
 from transcript.capture_plan import Heads, Planned, count, plan
 from transcript.capture_source import SourceTaker, Taking
@@ -277,7 +278,7 @@ class _Run:
                 dirty = True
         except FileNotFoundError:
             self.report.failed.append((state.path, "gone while it was read"))
-        except PermissionError as error:
+        except (PermissionError, UnreadableSource) as error:
             self.report.failed.append((state.path, error.strerror or "not readable"))
         return dirty
 
