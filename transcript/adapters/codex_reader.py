@@ -23,6 +23,7 @@ from transcript.adapters.codex_replay import Lineage
 from transcript.adapters.jsonl import Line
 from transcript.adapters.stream import Stream, data_url, text_of
 from transcript.canonical import b32id, sha256_hex, utf8
+from transcript.injected import has_block, strip_blocks
 
 HARNESS = "codex"
 ADAPTER_VERSION = "1"
@@ -315,6 +316,9 @@ class CodexReader:
             self._envelope(text, native, part)
             return
         head, text = asked(text)
+        if has_block(text) and not strip_blocks(text).strip():
+            self._notice("injected", text, native, part)
+            return
         if not text and not media:
             return
         event = self._identify("user", text, form)
