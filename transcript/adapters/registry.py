@@ -16,6 +16,7 @@ from typing import Any, Protocol, cast
 from transcript.adapters.base import Adapter
 from transcript.adapters.claude_code import ClaudeCode
 from transcript.adapters.codex import Codex
+from transcript.adapters.copilot_cli import CopilotCli
 from transcript.adapters.opencode import OpenCode
 from transcript.adapters.pi import Pi
 from transcript.errors import CaptureError
@@ -23,6 +24,7 @@ from transcript.errors import CaptureError
 ADAPTERS: tuple[Adapter, ...] = (
     # one entry a line, in alphabetical order, Claude Code last
     Codex(),
+    CopilotCli(),
     OpenCode(),
     Pi(),
     ClaudeCode(),
