@@ -15,12 +15,11 @@ from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.codex_content import content_of, envelope, working_folder
 from transcript.adapters.codex_reader import ADAPTER_VERSION, HARNESS, RESPONSES, CodexReader
 from transcript.adapters.jsonl import parse_line, raw_lines
-from transcript.adapters.peek import PEEK_BYTES, first_records, walk
 from transcript.adapters.stream import restarted, text_of
+from transcript.adapters.walk import HEAD_BYTES, begins, find, home
 
 _ROLLOUT = re.compile(r"rollout-[^/\\]*?\.jsonl(?:\.zst)?$")
 _ENVELOPED = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"})
-_SKIPPED_FOLDERS = frozenset({"log", "memories", "skills", "plugins", "node_modules", ".git"})
 _NO_SESSIONS = frozenset({"history.jsonl", "session_index.jsonl"})
 _ZSTD = ".zst"
 
@@ -34,22 +33,21 @@ class Codex:
 
     def roots(self, env: Mapping[str, str]) -> list[Path]:
         """Return the folders of sessions, live and archived, under `CODEX_HOME` or `~/.codex`."""
-        home = env.get("CODEX_HOME")
-        base = Path(home) if home else Path(env.get("HOME") or env.get("USERPROFILE") or "~").expanduser() / ".codex"
+        given = env.get("CODEX_HOME")
+        base = Path(given) if given else home(env) / ".codex"
         return [base / "sessions", base / "archived_sessions"]
 
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
         """Return every rollout under roots. Of a rollout that stands there compressed too, the plain one."""
-        found: dict[Path, SourceFile] = {}
-        refused: Counter[str] = Counter()
-        for root in roots:
-            for path in walk(Path(root).absolute(), _wanted, refused, _SKIPPED_FOLDERS):
-                if path.name.endswith(_ZSTD) and path.with_suffix("").exists():
-                    continue
-                values = _first(path)
-                if _ROLLOUT.search(path.name) or self.recognises(values):
-                    found[path] = _source(path, values)
-        return [found[path] for path in sorted(found)], refused
+        found = []
+        paths, refused = find(roots, _wanted)
+        for path in paths:
+            if path.name.endswith(_ZSTD) and path.with_suffix("").exists():
+                continue
+            values = _first(path)
+            if _ROLLOUT.search(path.name) or self.recognises(values):
+                found.append(_source(path, values))
+        return found, refused
 
     def open(self, source: SourceFile) -> BinaryIO:
         """Return the rollout's lines; a compressed one is unpacked."""
@@ -90,7 +88,8 @@ class Codex:
         return cwd, ts, session
 
 
-def _wanted(name: str) -> bool:
+def _wanted(path: Path) -> bool:
+    name = path.name
     if name in _NO_SESSIONS:
         return False
     return name.endswith(".jsonl") or (name.endswith(_ZSTD) and _ROLLOUT.search(name) is not None)
@@ -111,10 +110,10 @@ def _opened(path: Path) -> BinaryIO:
 
 def _first(path: Path) -> list[dict[str, Any]]:
     if not path.name.endswith(_ZSTD):
-        return first_records(path, bool)
+        return begins(path)
     try:
         with _opened(path) as file:
-            start, end, raw, _ = next(raw_lines(file, 0, limit=PEEK_BYTES), (0, 0, b"", False))
+            start, end, raw, _ = next(raw_lines(file, 0, limit=HEAD_BYTES), (0, 0, b"", False))
             return parse_line(1, start, end, raw, lambda value: False).objects
     except OSError:
         return []

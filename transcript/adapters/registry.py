@@ -17,6 +17,7 @@ from transcript.adapters.base import Adapter
 from transcript.adapters.claude_code import ClaudeCode
 from transcript.adapters.codex import Codex
 from transcript.adapters.copilot_cli import CopilotCli
+from transcript.adapters.gemini_cli import GeminiCli
 from transcript.adapters.opencode import OpenCode
 from transcript.adapters.pi import Pi
 from transcript.errors import CaptureError
@@ -25,6 +26,7 @@ ADAPTERS: tuple[Adapter, ...] = (
     # one entry a line, in alphabetical order, Claude Code last
     Codex(),
     CopilotCli(),
+    GeminiCli(),
     OpenCode(),
     Pi(),
     ClaudeCode(),
