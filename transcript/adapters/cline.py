@@ -14,9 +14,9 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.cline_reader import HARNESS, VERSION, ClineReader
-from transcript.adapters.peek import walk
 from transcript.adapters.stream import restarted, text_of
 from transcript.adapters.views import UnreadableSource, as_lines, document, moment
+from transcript.adapters.walk import find
 
 _CLI = ".messages.json"
 _TASK = "api_conversation_history.json"
@@ -48,12 +48,8 @@ class Cline:
 
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
         """Return every session and task under roots."""
-        found: dict[Path, SourceFile] = {}
-        refused: Counter[str] = Counter()
-        for root in roots:
-            for path in walk(Path(root).absolute(), _may_be, refused):
-                found[path] = _source(path)
-        return [found[path] for path in sorted(found)], refused
+        paths, refused = find(roots, _may_be)
+        return [_source(path) for path in paths], refused
 
     def open(self, source: SourceFile) -> BinaryIO:
         """Return a session as lines."""
@@ -90,8 +86,8 @@ class Cline:
         return cwd, ts, session
 
 
-def _may_be(name: str) -> bool:
-    return name.endswith(_CLI) or name == _TASK
+def _may_be(path: Path) -> bool:
+    return path.name.endswith(_CLI) or path.name == _TASK
 
 
 def _source(path: Path) -> SourceFile:

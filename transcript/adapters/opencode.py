@@ -24,9 +24,9 @@ from transcript.adapters.opencode_store import (
     tree_sessions,
 )
 from transcript.adapters.opencode_view import records
-from transcript.adapters.peek import walk
 from transcript.adapters.stream import Stream, restarted, text_of
 from transcript.adapters.views import UnreadableSource, as_lines, document, head_of, moment
+from transcript.adapters.walk import find
 
 _MESSAGES_TREE = frozenset({"message", "part", "session_diff", "todo", "project", "migration", "session_share"})
 
@@ -47,11 +47,10 @@ class OpenCode:
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
         """Return every session under roots: those of a database share its path."""
         found: dict[tuple[str, str], SourceFile] = {}
-        refused: Counter[str] = Counter()
-        for root in roots:
-            for path in walk(Path(root).absolute(), _may_be, refused, _MESSAGES_TREE):
-                for source in _sources(path, refused):
-                    found[str(source.path), source.identity] = source
+        paths, refused = find(roots, _may_be, _MESSAGES_TREE)
+        for path in paths:
+            for source in _sources(path, refused):
+                found[str(source.path), source.identity] = source
         return [found[key] for key in sorted(found)], refused
 
     def open(self, source: SourceFile) -> BinaryIO:
@@ -126,8 +125,8 @@ class OpenCodeReader:
         return self._out.take()
 
 
-def _may_be(name: str) -> bool:
-    return name.endswith((".json", ".db"))
+def _may_be(path: Path) -> bool:
+    return path.suffix in (".json", ".db")
 
 
 def _sources(path: Path, refused: Counter[str]) -> Iterator[SourceFile]:

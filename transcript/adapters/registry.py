@@ -13,22 +13,28 @@ from dataclasses import dataclass
 from importlib.metadata import entry_points
 from typing import Any, Protocol, cast
 
+from transcript.adapters.aider import Aider
 from transcript.adapters.base import Adapter
 from transcript.adapters.claude_code import ClaudeCode
+from transcript.adapters.cline import Cline
 from transcript.adapters.codex import Codex
 from transcript.adapters.copilot_cli import CopilotCli
 from transcript.adapters.gemini_cli import GeminiCli
 from transcript.adapters.opencode import OpenCode
 from transcript.adapters.pi import Pi
+from transcript.adapters.wire import Wire
 from transcript.errors import CaptureError
 
 ADAPTERS: tuple[Adapter, ...] = (
     # one entry a line, in alphabetical order, Claude Code last
+    Aider(),
+    Cline(),
     Codex(),
     CopilotCli(),
     GeminiCli(),
     OpenCode(),
     Pi(),
+    Wire(),
     ClaudeCode(),
 )
 GROUP = "lca_recall.adapters"

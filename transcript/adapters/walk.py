@@ -19,16 +19,23 @@ def home(env: Mapping[str, str]) -> Path:
     return Path(env.get("HOME") or env.get("USERPROFILE") or "~").expanduser()
 
 
-def find(roots: Iterable[Path], wanted: Callable[[Path], bool]) -> tuple[list[Path], Counter[str]]:
-    """Return every plain file under roots that is wanted, in the order of the paths, and what was refused by reason."""
+def find(
+    roots: Iterable[Path], wanted: Callable[[Path], bool], skipped: frozenset[str] = frozenset()
+) -> tuple[list[Path], Counter[str]]:
+    """Return every plain file under roots that is wanted, in the order of the paths, and what was refused by reason.
+
+    Folders with a name in skipped are not entered.
+    """
     found: set[Path] = set()
     refused: Counter[str] = Counter()
     for root in roots:
-        found.update(_walk(Path(root).absolute(), wanted, refused))
+        found.update(_walk(Path(root).absolute(), wanted, refused, skipped))
     return sorted(found), refused
 
 
-def _walk(folder: Path, wanted: Callable[[Path], bool], refused: Counter[str]) -> Iterator[Path]:
+def _walk(
+    folder: Path, wanted: Callable[[Path], bool], refused: Counter[str], skipped: frozenset[str]
+) -> Iterator[Path]:
     try:
         entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
     except NotADirectoryError:
@@ -46,7 +53,8 @@ def _walk(folder: Path, wanted: Callable[[Path], bool], refused: Counter[str]) -
             if entry.is_dir() or wanted(path):
                 refused["symlink"] += 1
         elif entry.is_dir(follow_symlinks=False):
-            yield from _walk(path, wanted, refused)
+            if entry.name not in skipped:
+                yield from _walk(path, wanted, refused, skipped)
         elif entry.is_file(follow_symlinks=False) and wanted(path):
             yield path
 
