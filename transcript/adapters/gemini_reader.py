@@ -92,7 +92,9 @@ class GeminiReader:
     def _rewound(self, target: str) -> None:
         listed: list[str] = self._kept["listed"]
         at = listed.index(target) if target in listed else 0
-        gone = [event for name in listed[at:] for event in self._kept["made"].get(name, [])]
+        made: dict[str, list[str]] = self._kept["made"]
+        held = {event for name in listed[:at] for event in made.get(name, [])}
+        gone = list(dict.fromkeys(event for name in listed[at:] for event in made.get(name, []) if event not in held))
         del listed[at:]
         self._kept["rewinds"] += 1
         if gone:
