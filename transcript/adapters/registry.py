@@ -20,6 +20,7 @@ from transcript.adapters.cline import Cline
 from transcript.adapters.codex import Codex
 from transcript.adapters.copilot_cli import CopilotCli
 from transcript.adapters.gemini_cli import GeminiCli
+from transcript.adapters.grok_build import GrokBuild
 from transcript.adapters.opencode import OpenCode
 from transcript.adapters.pi import Pi
 from transcript.adapters.wire import Wire
@@ -32,6 +33,7 @@ ADAPTERS: tuple[Adapter, ...] = (
     Codex(),
     CopilotCli(),
     GeminiCli(),
+    GrokBuild(),
     OpenCode(),
     Pi(),
     Wire(),
