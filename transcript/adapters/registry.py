@@ -21,6 +21,7 @@ from transcript.adapters.codex import Codex
 from transcript.adapters.copilot_cli import CopilotCli
 from transcript.adapters.gemini_cli import GeminiCli
 from transcript.adapters.grok_build import GrokBuild
+from transcript.adapters.letta_code import LettaCode
 from transcript.adapters.opencode import OpenCode
 from transcript.adapters.pi import Pi
 from transcript.adapters.wire import Wire
@@ -34,6 +35,7 @@ ADAPTERS: tuple[Adapter, ...] = (
     CopilotCli(),
     GeminiCli(),
     GrokBuild(),
+    LettaCode(),
     OpenCode(),
     Pi(),
     Wire(),
