@@ -111,7 +111,7 @@ class GeminiReader:
         out = self._out
         out.at(fields.get("timestamp"))
         name = text_of(fields.get("id"))
-        said = _Said(self, name, fields)
+        said = _Said(out, name, fields)
         if kind == "user":
             self._user(said, fields)
         elif kind == "gemini":
@@ -221,17 +221,17 @@ class GeminiReader:
 class _Said:
     """One message in the making: its events' ids, and which of them are texts."""
 
-    def __init__(self, reader: GeminiReader, name: str, fields: dict[str, Any]) -> None:
+    def __init__(self, out: Stream, name: str, fields: dict[str, Any]) -> None:
         self.name = name
         self.texts: list[str] = []
         self.events: list[str] = []
-        self._out = reader._out
+        self._out = out
         # Ids are UUIDs; what is shorter is unique in its session at best, and old lines may have none.
         whole = len(name) == _UUID_LENGTH or (name and fields.get("type") == "user" and len(name) > _UUID_LENGTH)
-        self._scope = (name,) if whole else (self._out.session, name)
+        self._scope = (name,) if whole else (out.session, name)
         if not name:
             said = {key: value for key, value in fields.items() if key != "timestamp"}
-            self._scope = (self._out.options.identify(self._out.session, _kind(fields), said, 0),)
+            self._scope = (out.options.identify(out.session, _kind(fields), said, 0),)
 
     def id(self, kind: str, *words: str) -> str:
         """Return the id of what this message says: its kind and its words make it."""

@@ -24,6 +24,7 @@ from transcript.adapters.grok_build import GrokBuild
 from transcript.adapters.letta_code import LettaCode
 from transcript.adapters.opencode import OpenCode
 from transcript.adapters.pi import Pi
+from transcript.adapters.qwen_code import QwenCode
 from transcript.adapters.wire import Wire
 from transcript.errors import CaptureError
 
@@ -38,6 +39,7 @@ ADAPTERS: tuple[Adapter, ...] = (
     LettaCode(),
     OpenCode(),
     Pi(),
+    QwenCode(),
     Wire(),
     ClaudeCode(),
 )
