@@ -13,7 +13,8 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.codex_content import content_of, envelope, working_folder
-from transcript.adapters.codex_reader import ADAPTER_VERSION, HARNESS, RESPONSES, CodexReader
+from transcript.adapters.codex_reader import ADAPTER_VERSION, HARNESS, CodexReader
+from transcript.adapters.codex_types import RESPONSES
 from transcript.adapters.jsonl import parse_line, raw_lines
 from transcript.adapters.stream import restarted, text_of
 from transcript.adapters.walk import HEAD_BYTES, begins, find, home

@@ -20,6 +20,17 @@ from transcript.adapters.codex_content import (
     working_folder,
 )
 from transcript.adapters.codex_replay import Lineage
+from transcript.adapters.codex_types import (
+    CALLS,
+    COUNTED,
+    EVENT_ENDS,
+    EVENTS_COUNTED,
+    ITEMS_COUNTED,
+    NOTICES,
+    RESPONSES,
+    RESPONSES_COUNTED,
+    RESULTS,
+)
 from transcript.adapters.jsonl import Line
 from transcript.adapters.stream import Stream, data_url, text_of
 from transcript.canonical import b32id, sha256_hex, utf8
@@ -27,64 +38,6 @@ from transcript.injected import has_block, strip_blocks
 
 HARNESS = "codex"
 ADAPTER_VERSION = "1"
-
-COUNTED = frozenset(
-    {"turn_context", "world_state", "token_usage_record", "inter_agent_communication_metadata", "state"}
-)
-_EVENTS_COUNTED = frozenset(
-    {
-        "token_count",
-        "task_started",
-        "task_complete",
-        "turn_started",
-        "turn_complete",
-        "thread_name_updated",
-        "thread_settings_applied",
-        "thread_goal_updated",
-        "session_configured",
-        "context_compacted",
-        "turn_diff",
-        "plan_update",
-        "view_image_tool_call",
-        "agent_reasoning_section_break",
-        "guardian_assessment",
-        "background_event",
-        "item_started",
-        "undo_started",
-        "undo_completed",
-        "hook_started",
-        "hook_completed",
-        "sub_agent_activity",
-        "mcp_startup_update",
-        "mcp_startup_complete",
-    }
-)
-# The second form of what stands as a response item, with its arguments and output.
-_EVENT_ENDS = ("_begin", "_end", "_delta", "_request", "_response")
-_NOTICES = frozenset({"error", "warning", "stream_error", "turn_aborted", "entered_review_mode", "exited_review_mode"})
-_CALLS = frozenset({"function_call", "custom_tool_call", "local_shell_call", "web_search_call", "tool_search_call"})
-_RESULTS = frozenset({"function_call_output", "custom_tool_call_output", "tool_search_output", "mcp_tool_call_output"})
-_RESPONSES_COUNTED = frozenset(
-    {"ghost_snapshot", "compaction", "compaction_summary", "compaction_trigger", "context_compaction", "other"}
-)
-RESPONSES = _CALLS | _RESULTS | _RESPONSES_COUNTED | {"message", "reasoning", "image_generation_call", "agent_message"}
-_ITEMS_COUNTED = frozenset(
-    {
-        "CommandExecution",
-        "FileChange",
-        "McpToolCall",
-        "DynamicToolCall",
-        "CollabAgentToolCall",
-        "SubAgentActivity",
-        "WebSearch",
-        "ImageView",
-        "ImageGeneration",
-        "ContextCompaction",
-        "HookPrompt",
-        "TodoList",
-        "Sleep",
-    }
-)
 
 
 class CodexReader:
@@ -200,9 +153,9 @@ class CodexReader:
             self._item(fields, event.get("item"))
         elif kind == "thread_rolled_back":
             self._rolled_back(event.get("num_turns"))
-        elif kind in _NOTICES:
+        elif kind in NOTICES:
             self._notice("interrupted" if kind == "turn_aborted" else kind, _said(event))
-        elif kind not in _EVENTS_COUNTED and not kind.endswith(_EVENT_ENDS):
+        elif kind not in EVENTS_COUNTED and not kind.endswith(EVENT_ENDS):
             self._unknown(f"event_msg/{kind}", fields)
 
     def _item(self, fields: dict[str, Any], item: Any) -> None:
@@ -223,7 +176,7 @@ class CodexReader:
                 self._reasoning(text_of(text), "item", native=text_of(item.get("id")), part=part)
         elif kind in ("EnteredReviewMode", "ExitedReviewMode"):
             self._notice(kind, _said(item))
-        elif kind not in _ITEMS_COUNTED:
+        elif kind not in ITEMS_COUNTED:
             self._unknown(f"item/{kind}", fields)
 
     def _response(self, fields: dict[str, Any], item: dict[str, Any]) -> None:
@@ -236,9 +189,9 @@ class CodexReader:
             texts = content_of(item.get("summary")).texts or content_of(item.get("content")).texts
             for part, text in enumerate(texts or [""]):
                 self._reasoning(text, "response", native=native, part=part)
-        elif kind in _CALLS:
+        elif kind in CALLS:
             self._call(kind, item, native)
-        elif kind in _RESULTS:
+        elif kind in RESULTS:
             output = item.get("output") if "output" in item else item.get("tools", item.get("result"))
             content, failed = output_of(output)
             self._count_parts(content.unknown, kind)
@@ -254,7 +207,7 @@ class CodexReader:
             self._emit("tool_call", self._event_id("call", native), body, "assistant", native=native, media=media)
         elif kind == "agent_message":
             self._notice("inter_agent", _said(item), native)
-        elif kind not in _RESPONSES_COUNTED:
+        elif kind not in RESPONSES_COUNTED:
             self._unknown(f"response_item/{kind}", fields)
 
     def _message(self, fields: dict[str, Any], item: dict[str, Any], native: str) -> None:

@@ -1,15 +1,9 @@
-"""Looks for files under folders and at their first records, to know whose they are before they are claimed."""
+"""Looks for files under folders by their names."""
 
 import os
 from collections import Counter
 from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Any
-
-from transcript.adapters.jsonl import parse_line, raw_lines
-
-PEEK_BYTES = 1 << 20
-_LINES = 8
 
 
 def walk(
@@ -39,19 +33,3 @@ def walk(
                 yield from walk(Path(entry.path), wanted, refused, skipped)
         elif wanted(entry.name) and entry.is_file(follow_symlinks=False):
             yield Path(entry.path)
-
-
-def first_records(
-    path: Path, enough: Callable[[list[dict[str, Any]]], bool], *, lines: int = _LINES
-) -> list[dict[str, Any]]:
-    """Return the objects in the first lines of a file, as many as are enough; nothing when it cannot be read."""
-    values: list[dict[str, Any]] = []
-    try:
-        with path.open("rb") as file:
-            for number, (start, end, raw, _) in enumerate(raw_lines(file, 0, limit=PEEK_BYTES), 1):
-                values += parse_line(number, start, end, raw, lambda value: False).objects
-                if number >= lines or enough(values):
-                    break
-    except OSError:
-        return []
-    return values
