@@ -4,12 +4,13 @@ import json
 from collections import Counter
 
 import pytest
-from support.capture import Project, said
+from support.capture import NOW, Project, said
 from support.codex import ERAS, Rollout, part, session_id
 from support.harness import ids, nothing_new, only, read, read_source, same_everywhere
 
 from transcript.adapters.codex import Codex
 from transcript.injected import OPEN_PHRASE
+from transcript.readapt import readapt
 
 ADAPTER = Codex()
 BLOCK = f"[recall 1a2b3c4d]{OPEN_PHRASE}\nThe ceiling is nine (weasel-1313).\n[/recall 1a2b3c4d]"
@@ -413,6 +414,22 @@ def test_a_damaged_line_and_an_unknown_record_cost_nothing_else(project, home):
     assert report.unknown == {"future_record@0.142.5": 1, "item/Hologram@0.142.5": 1}
     assert len(project.events("unknown")) == 2
     assert project.texts("prompt", "reply") == ["Which port?", "It is 8080."]
+
+
+def test_reading_again_after_the_state_is_lost_or_with_readapt_adds_nothing(project, home):
+    rollout = talk(cwd=str(project.root))
+    rollout.event("thread_rolled_back", num_turns=1)
+    rollout.user("And the host?")
+    rollout.write(home)
+    project.sync()
+    count = len(project.events())
+    (project.workspace.run_dir / "capture.json").unlink()
+
+    lost = project.sync()
+    again = readapt(project.workspace, now=NOW)
+
+    assert (lost.added, lost.sightings, lost.marks, again.added, again.marks) == (0, 0, 0, 0, 0)
+    assert len(project.events()) == count
 
 
 def test_where_a_time_comes_from(tmp_path):

@@ -4,12 +4,13 @@ import json
 from collections import Counter
 
 import pytest
-from support.capture import Project, said
+from support.capture import NOW, Project, said
 from support.gemini import GeminiSession, project_hash, register, text
 from support.harness import nothing_new, only, read, read_source, same_everywhere
 
 from transcript.adapters.gemini_cli import GeminiCli
 from transcript.injected import OPEN_PHRASE
+from transcript.readapt import readapt
 
 ADAPTER = GeminiCli()
 BLOCK = f"[recall 1a2b3c4d]{OPEN_PHRASE}\nThe ceiling is nine (weasel-1313).\n[/recall 1a2b3c4d]"
@@ -392,6 +393,24 @@ def test_a_damaged_line_costs_nothing_else(project, tmp_path):
 
     assert [reason for *_, reason in report.damaged] == ["unreadable JSON"]
     assert project.texts("prompt", "reply") == ["Which port?", "It is 8080."]
+
+
+def test_reading_again_after_the_state_is_lost_or_with_readapt_adds_nothing(project, tmp_path):
+    session = talk(cwd=str(project.root))
+    session.rewind(session.user("a wrong turn")["id"])
+    session.model("I wi", id="m1")
+    session.model("I will.", id="m1")
+    session.write(tmp_path)
+    register(tmp_path, shop=str(project.root))
+    project.sync()
+    count = len(project.events())
+    (project.workspace.run_dir / "capture.json").unlink()
+
+    lost = project.sync()
+    again = readapt(project.workspace, now=NOW)
+
+    assert (lost.added, lost.sightings, lost.marks, again.added, again.marks) == (0, 0, 0, 0, 0)
+    assert len(project.events()) == count
 
 
 def test_where_a_time_comes_from(tmp_path):

@@ -133,13 +133,15 @@ class GeminiReader:
             kept["listed"].append(said.name)
         before: list[str] = kept["said"].get(said.name, [])
         if said.texts and (old := [event for event in before if event not in said.texts]):
-            self._out.mark("abandoned", old, "a later form of the message stands")
+            mark = b32id("mark", "abandoned", HARNESS, self._out.session, said.name, *old, *said.texts)
+            self._out.mark("abandoned", old, "a later form of the message stands", mark)
         kept["said"][said.name] = said.texts or before
         made: list[str] = kept["made"].setdefault(said.name, [])
         made += [event for event in said.events if event not in made]
         if back := [event for event in said.events if event in kept["undone"]]:
             kept["undone"] = [event for event in kept["undone"] if event not in back]
-            self._out.mark("restored", back, "the conversation holds the message again")
+            mark = b32id("mark", "restored", HARNESS, self._out.session, str(kept["rewinds"]), *back)
+            self._out.mark("restored", back, "the conversation holds the message again", mark)
 
     def _user(self, said: "_Said", fields: dict[str, Any]) -> None:
         shown = fields.get("displayContent")
