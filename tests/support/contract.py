@@ -105,4 +105,41 @@ def _pi(root: Path, cwd: str) -> Contract:
     return Contract(path, frozenset(item["id"] for item in native), "hologram@3", envelope=False)
 
 
-_HERE: dict[str, Builder] = {"claude-code": _claude, "codex": _codex, "copilot-cli": _copilot, "pi": _pi}
+def _gemini(root: Path, cwd: str) -> Contract:
+    from support.gemini import GeminiSession, project_hash
+
+    talk = GeminiSession(cwd, seed=cwd)
+    native = [talk.user(PROMPT, f"<hook_context>{BLOCK}</hook_context>")]
+    native.append(talk.user(f"<session_context>{ENVELOPE}</session_context>"))
+    answer = {"functionResponse": {"id": "t1", "name": TOOL, "response": {"output": RESULT}}}
+    call = {"id": "t1", "name": TOOL, "args": {"path": "gate.toml"}, "status": "success", "result": [answer]}
+    native.append(talk.model("", toolCalls=[call]))
+    native.append(talk.message("hologram", "x"))
+    native.append(talk.model(REPLY))
+    path = talk.write(root / "gemini", folder=project_hash(cwd))
+    path.parent.parent.joinpath(".project_root").write_text(cwd)
+    return Contract(path, frozenset(item["id"] for item in native), "hologram@")
+
+
+def _grok(root: Path, cwd: str) -> Contract:
+    from support.grok import GrokSession, call
+
+    session = GrokSession(cwd, seed=cwd)
+    session.row("user", content=[{"type": "text", "text": f"<user_info>\n{ENVELOPE}\n</user_info>"}])
+    session.user(PROMPT)
+    session.row("user", content=[{"type": "text", "text": BLOCK}])
+    session.assistant("", call("t1", TOOL, target_file="gate.toml"))
+    session.result("t1", RESULT)
+    session.row("hologram", text="x")
+    session.assistant(REPLY)
+    return Contract(session.write(root / "grok"), frozenset(), "hologram@chat-v1")
+
+
+_HERE: dict[str, Builder] = {
+    "claude-code": _claude,
+    "codex": _codex,
+    "copilot-cli": _copilot,
+    "gemini-cli": _gemini,
+    "grok-build": _grok,
+    "pi": _pi,
+}
