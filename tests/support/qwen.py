@@ -6,11 +6,16 @@ session.assistant("8080.")
 session.write(folder)      # -> <folder>/projects/-home-dev-shop/chats/<session id>.jsonl
 """
 
+from __future__ import annotations
+
 import json
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from support.claude import made_uuid, slug, stamp
+
+if TYPE_CHECKING:
+    from support.contract import Contract
 
 
 def text(words: str) -> dict[str, Any]:
@@ -63,3 +68,20 @@ class QwenSession:
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_bytes(b"".join(line + b"\n" for line in self.lines))
         return path
+
+
+def contract_sessions(root: Path, cwd: str) -> Contract:
+    """Return the session that the contract of all adapters asks for."""
+    from support.contract import BLOCK, ENVELOPE, PROMPT, REPLY, RESULT, TOOL, Contract
+
+    session = QwenSession(cwd=cwd, seed=cwd)
+    injected = f"<qwen:user-prompt-submit-context>\n{BLOCK}\n</qwen:user-prompt-submit-context>"
+    reminder = f"<system-reminder>{ENVELOPE}</system-reminder>"
+    native = [session.user(PROMPT, injected, reminder, systemPayload={"displayText": PROMPT})["uuid"]]
+    call = {"functionCall": {"id": "c1", "name": TOOL, "args": {"path": "gate.toml"}}}
+    native.append(session.assistant(call)["uuid"])
+    answer = {"functionResponse": {"id": "c1", "name": TOOL, "response": {"output": RESULT}}}
+    native.append(session.record("tool_result", message={"role": "user", "parts": [answer]})["uuid"])
+    native.append(session.record("hologram")["uuid"])
+    native.append(session.assistant(REPLY)["uuid"])
+    return Contract(session.write(root / "qwen"), frozenset(native), "hologram@0.24.4")
