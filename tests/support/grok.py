@@ -12,6 +12,7 @@ from typing import Any
 from urllib.parse import quote
 
 from support.claude import START, made_uuid, stamp
+from support.contract import BLOCK, ENVELOPE, PROMPT, REPLY, RESULT, TOOL, Contract
 
 
 def call(call_id: str, name: str = "run_terminal_command", **arguments: Any) -> dict[str, Any]:
@@ -103,3 +104,17 @@ class GrokSession:
         path = folder / "chat_history.jsonl"
         path.write_bytes(b"".join(line + b"\n" for line in self.lines))
         return path
+
+
+def contract_sessions(root: Path, cwd: str) -> Contract:
+    """Write a session as the contract of all adapters wants it."""
+    session = GrokSession(cwd, seed=cwd)
+    session.row("user", content=[{"type": "text", "text": f"<system-reminder>{ENVELOPE}</system-reminder>"}])
+    session.row("user", content=[{"type": "text", "text": BLOCK}], synthetic_reason="hook_context")
+    session.user(PROMPT)
+    session.row("reasoning", id="rs_1", summary=[{"type": "summary_text", "text": "A port."}])
+    session.assistant("", call("t1", TOOL, path="gate.toml"))
+    session.result("t1", RESULT)
+    session.row("hologram")
+    session.assistant(REPLY)
+    return Contract(session.write(root / "grok"), frozenset(), "hologram@chat-v1")

@@ -5,7 +5,8 @@ import json
 from pathlib import Path
 from typing import Any
 
-from support.pi import PiSession
+from support.contract import BLOCK, ENVELOPE, PROMPT, REPLY, RESULT, TOOL, Contract
+from support.pi import PiSession, tool_call
 
 REMINDER = "<system-reminder>\nThis is an automated message about the user's environment.\n</system-reminder>"
 
@@ -37,3 +38,15 @@ class LettaConversation(PiSession):
         path = folder / "messages.jsonl"
         path.write_bytes(self.to_bytes())
         return path
+
+
+def contract_sessions(root: Path, cwd: str) -> Contract:
+    """Write a conversation as the contract of all adapters wants it."""
+    session = LettaConversation(cwd, agent=f"agent-{Path(cwd).name}")
+    native = [session.user(f"<system-reminder>{ENVELOPE}</system-reminder>", f"{BLOCK}", PROMPT)]
+    native.append(session.assistant(tool_call("t1", TOOL, path="gate.toml")))
+    native.append(session.result("t1", RESULT))
+    native.append(session.entry("hologram"))
+    native.append(session.assistant(REPLY))
+    path = session.write(root / "letta" / Path(cwd).name)
+    return Contract(path, frozenset(item["id"] for item in native), "hologram@3")

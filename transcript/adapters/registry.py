@@ -19,6 +19,7 @@ from transcript.adapters.claude_code import ClaudeCode
 from transcript.adapters.cline import Cline
 from transcript.adapters.codex import Codex
 from transcript.adapters.copilot_cli import CopilotCli
+from transcript.adapters.cursor import Cursor
 from transcript.adapters.gemini_cli import GeminiCli
 from transcript.adapters.grok_build import GrokBuild
 from transcript.adapters.letta_code import LettaCode
@@ -34,6 +35,7 @@ ADAPTERS: tuple[Adapter, ...] = (
     Cline(),
     Codex(),
     CopilotCli(),
+    Cursor(),
     GeminiCli(),
     GrokBuild(),
     LettaCode(),
