@@ -81,6 +81,7 @@ class OpenCodeSession:
         """Return a copy as the client makes one: new ids, the same times, no parent."""
         copy = OpenCodeSession(self.cwd, seed=seed)
         copy.info["title"] += " (fork #1)"
+        copy.info["time"] = {"created": BEGAN + 3_600_000}
         renamed: dict[str, str] = {}
         for number, message in enumerate(deepcopy(self.messages)):
             info = message["info"]
@@ -136,9 +137,10 @@ def fill(db: apsw.Connection, *sessions: OpenCodeSession) -> None:
             info = session.info
             db.execute("DELETE FROM part WHERE session_id = ?", (session.id,))
             db.execute("DELETE FROM message WHERE session_id = ?", (session.id,))
+            made = info["time"]["created"]
             db.execute(
                 "INSERT OR REPLACE INTO session VALUES (?, 'global', ?, ?, ?, ?, NULL, ?, ?)",
-                (session.id, info.get("parentID"), session.cwd, info["title"], info["version"], BEGAN, BEGAN),
+                (session.id, info.get("parentID"), session.cwd, info["title"], info["version"], made, made),
             )
             for message in session.messages:
                 about, made = message["info"], message["info"]["time"]["created"]

@@ -46,7 +46,7 @@ def _message(message: Any, followed: bool) -> Generator[dict[str, Any], None, bo
     done = followed or _time(info, "completed") is not None if assistant else followed or bool(parts)
     if not done and not parts:
         return False
-    kept = {name: value for name, value in info.items() if name not in (*_LATER, "time")}
+    kept = {name: value for name, value in info.items() if name not in (*_LATER, "time", "sessionID")}
     if isinstance(kept.get("summary"), dict):
         del kept["summary"]
     yield {"type": "message", "info": kept, "created": _time(info, "created")}
