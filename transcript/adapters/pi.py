@@ -33,7 +33,7 @@ class Pi:
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
         """Return every file that begins as a session of pi does."""
         found, refused = find(roots, lambda path: path.suffix == ".jsonl" and path.name != LETTA_FILE)
-        mine = [path for path in found if self.recognises(begins(path))]
+        mine = [path for path in found if self.recognises(begins(path, 1))]
         return [SourceFile(self.harness, path, f"{path.parent.name}/{path.name}", "") for path in mine], refused
 
     def open(self, source: SourceFile) -> BinaryIO:

@@ -10,8 +10,8 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-HEAD_BYTES = 256 << 10
-_LINES_LOOKED_AT = 5
+HEAD_BYTES = 1 << 20
+LINES_LOOKED_AT = 5
 
 
 def home(env: Mapping[str, str]) -> Path:
@@ -59,21 +59,20 @@ def _walk(
             yield path
 
 
-def begins(path: Path) -> list[dict[str, Any]]:
+def begins(path: Path, lines: int = LINES_LOOKED_AT) -> list[dict[str, Any]]:
     """Return the whole objects in the first lines of a file, [] when it cannot be read or holds none."""
+    found: list[dict[str, Any]] = []
     try:
         with path.open("rb") as file:
-            lines = file.read(HEAD_BYTES).split(b"\n")
+            for _ in range(lines):
+                try:
+                    value = json.loads(file.readline(HEAD_BYTES))
+                except (ValueError, RecursionError):
+                    continue
+                if isinstance(value, dict):
+                    found.append(value)
     except OSError:
         return []
-    found: list[dict[str, Any]] = []
-    for line in lines[:_LINES_LOOKED_AT]:
-        try:
-            value = json.loads(line)
-        except (ValueError, RecursionError):
-            continue
-        if isinstance(value, dict):
-            found.append(value)
     return found
 
 
