@@ -151,3 +151,6 @@ def _kinds(lines: list[str]) -> Iterator[tuple[str, str, str]]:
         elif line.strip() or kind == "answer":
             kind = "answer"
             yield line, kind, line
+        else:
+            kind = ""
+            yield line, kind, ""
