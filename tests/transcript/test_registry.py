@@ -219,6 +219,33 @@ def test_no_name_is_every_adapter():
     assert named([], ADAPTERS) == ADAPTERS
 
 
+def test_the_command_takes_in_one_harness_and_counts_each(tmp_path, monkeypatch, capsys):
+    from recall.cli.group import run
+
+    home = tmp_path / "shop"
+    home.mkdir()
+    monkeypatch.chdir(home)
+    monkeypatch.setenv("RECALL_HOME", str(tmp_path / "data"))
+    mixed(tmp_path / "sessions", home)
+    where = ("--from", str(tmp_path / "sessions"))
+    run(["init"])
+    capsys.readouterr()
+
+    codes = [run(["sync", *where, "--adapter", "claude", "--json"])]
+    one = json.loads(capsys.readouterr().out)
+    codes.append(run(["sync", *where, "--adapter", "wire", "--adapter", "claude"]))
+    text = capsys.readouterr().out
+    codes.append(run(["sync", *where, "--adapter", "nobody"]))
+    told = capsys.readouterr()
+
+    assert codes == [0, 0, 1]
+    assert {name: (of["files"], of["added"]) for name, of in one["harnesses"].items()} == {"claude-code": (1, 1)}
+    assert one["harnesses"]["claude-code"]["skipped"] == {"other_format": 2}
+    assert "  wire: 1 new events, 1 files, 1 sessions" in text.splitlines()
+    assert "  claude-code: 0 new events, 1 files, 1 sessions" in text.splitlines()
+    assert (told.out, told.err.count("\n"), "no adapter 'nobody'" in told.err) == ("", 1, True)
+
+
 # -- whose a file is ------------------------------------------------------------------------------
 
 
