@@ -68,6 +68,7 @@ def command(
         recall sync
     """
     from transcript.capture import sync
+    from transcript.projections.views import refresh
 
     if all_roots and source is None:
         raise click.UsageError("--all-roots takes in whatever is there: name the folder with --from DIR")
@@ -95,6 +96,7 @@ def command(
                 now=app.now(),
                 settings=settings,
             )
+    refresh(workspace)
     emit(as_dict(report)) if as_json else say(text(report))
     if watch:
         follow(app, source, adapters, all_roots, as_json)
@@ -118,10 +120,12 @@ def shown_by(bar: Progress) -> Any:
 
 def follow(app: App, source: Path | None, adapters: tuple[Adapter, ...] | None, all_roots: bool, as_json: bool) -> None:
     """Report every round of a watch that took something in."""
+    from transcript.projections.views import refresh
     from transcript.watch import watch
 
     def tell(report: SyncReport) -> None:
         if report.added or report.sightings or report.marks:
+            refresh(app.workspace())
             emit(as_dict(report)) if as_json else say(f"{app.now():%H:%M:%S}  {report.added:,} new events")
 
     note("watching; Ctrl-C ends it and loses nothing")

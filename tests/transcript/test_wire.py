@@ -261,3 +261,26 @@ def test_the_example_has_at_most_twenty_lines_of_code_and_the_page_names_every_t
 
     assert len([line for line in example.splitlines() if line.strip()]) <= 20
     assert set(reader._readers) <= set(re.findall(r"`([a-z_]+)`", page))
+
+
+def test_one_key_unites_the_surfaces_of_two_files(project):
+    """LCA-4.7-01."""
+    from transcript.context import context
+    from transcript.filters import Filter
+    from transcript.log import Log
+
+    for offset, surface in enumerate(("cli", "web")):
+        head = {"recall_wire": 1, "tool": "loom", "session": f"s-{surface}", "cwd": str(project.root)}
+        lines = [{**head, "surface": surface, "session_key": "desk"}]
+        lines += [
+            {"type": "prompt", "id": f"{surface}{n}", "ts": f"2026-03-01T12:0{2 * n + offset}:00Z", "text": surface}
+            for n in range(3)
+        ]
+        folder(project).mkdir(exist_ok=True)
+        (folder(project) / f"{surface}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    project.sync(sources=folder(project), adapters=(WIRE,))
+
+    window = context(Log(project.workspace), wanted=Filter(session_key="desk"))
+
+    assert [turn.text for turn in window.turns] == ["cli", "web"] * 3
+    assert {turn.event.body["surface"] for turn in window.turns} == {"cli", "web"}

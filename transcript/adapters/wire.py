@@ -25,6 +25,7 @@ VERSION = "1"
 HEADER = "recall_wire"
 FORMAT = 1
 HEADER_BYTES = 64 << 10
+UNITED = ("surface", "session_key")  # one session on several surfaces; all its events carry both
 _TURNS = {"prompt": "user", "worker_prompt": "assistant", "reply": "assistant", "summary": "assistant"}
 
 
@@ -126,6 +127,7 @@ class WireReader:
     def _header(self, fields: dict[str, Any]) -> None:
         self.counts.records["header"] += 1
         self._out.kept["tool"] = text_of(fields.get("tool"))
+        self._out.kept["united"] = {name: value for name in UNITED if (value := text_of(fields.get(name)))}
         self._out.note(**{name: fields.get(name) for name in ("version", "cwd", "branch", "model")})
         self._out.belongs(fields.get("session"))
         self._out.at(fields.get("ts"))
@@ -204,7 +206,7 @@ class _Stream(Stream):
 
     def _draft(self, *args: Any, **options: Any) -> Any:
         draft = super()._draft(*args, **options)
-        return replace(draft, agent=self.kept["tool"] or HARNESS)
+        return replace(draft, agent=self.kept["tool"] or HARNESS, body={**draft.body, **self.kept.get("united", {})})
 
 
 def _first(path: Path) -> dict[str, Any]:
