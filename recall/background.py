@@ -59,6 +59,7 @@ def rounds(data: Path, cwd: Path, again: Path, env: Mapping[str, str], *, settle
 def capture(data: Path, cwd: Path, env: Mapping[str, str]) -> None:
     """Take in, index and embed what is new in the project of cwd. An excluded project is left alone."""
     from transcript.capture import CaptureSettings, sync
+    from transcript.projections.views import refresh
 
     workspace, reason = owner_root(cwd, data)
     if workspace is None:
@@ -68,6 +69,7 @@ def capture(data: Path, cwd: Path, env: Mapping[str, str]) -> None:
     settings = config.load(data, workspace.root, env)
     given = settings.capture()
     sync(workspace, data, env, settings=CaptureSettings(reasoning=given.reasoning, native=given.native))
+    refresh(workspace)
     index(workspace, settings, data)
     turnstate.prune(workspace.run_dir, now=datetime.now(UTC))
     hook_counters.compact(data)
