@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recall import config, hook_counters, spawn, turnstate
+from recall import config, forgetting, hook_counters, spawn, turnstate
 from recall.config import Config
 from transcript.errors import EmbedderUnavailable, LockBusy, RecallError
 from transcript.workspace import Workspace, open_workspace, owner_root
@@ -66,6 +66,7 @@ def capture(data: Path, cwd: Path, env: Mapping[str, str]) -> None:
         if reason != "unknown_root":
             return
         workspace = open_workspace(cwd, data, create="capture")
+    forgetting.finish(workspace, now=datetime.now(UTC))
     settings = config.load(data, workspace.root, env)
     given = settings.capture()
     sync(workspace, data, env, settings=CaptureSettings(reasoning=given.reasoning, native=given.native))

@@ -215,6 +215,7 @@ def _segments(workspace: Workspace, plan: Plan, now: datetime) -> None:
     for _, segment, seq in plan.events:
         wanted.setdefault(segment, set()).add(seq)
     log = Log(workspace)
+    log.recover(now=now)  # a sealing that a crash left half done is completed before the sealed file changes
     for segment, seqs in sorted(wanted.items()):
         if not sealed_path(workspace.log_dir, segment).exists():
             log.seal_open(segment, now=now)

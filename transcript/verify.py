@@ -146,6 +146,8 @@ class _Walk:
             self._line(where, line)
             if head is not None and (segment, end) == (head.segment, head.length):
                 self._check_head(head, where)
+        if head is not None and head.length == 0 and not self._head_seen and not self._short:
+            self._check_head(head, "log/head")  # a segment that was just begun holds no line to end at
         for where in self._gaps.values():
             self.report.add("chain_delete", where)
         for name, where in self._emptied.items():
