@@ -33,6 +33,7 @@ COMMANDS = {
     "observe": "observe",
     "project": "project",
     "replay": "replay",
+    "log": "log",
     "redact": "redact",
     "forget": "forget",
     "retention": "retention",
