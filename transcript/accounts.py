@@ -1,4 +1,4 @@
-"""What the record adds up to: counts that account for every event, who did what, and how decisions and tasks hang together.
+"""What the record adds up to: counts that account for every event, who did what, and what led to what.
 
 Pure folds over the events; every breakdown sums to the total, whatever has no name standing in a bucket of its own.
 """
@@ -77,7 +77,7 @@ class Audit:
 
     def accounted(self) -> int:
         """Return how many events the parts speak of; equal to `total`."""
-        named = sum(part["events"] for part in (*self.captured.values(), *self.decided.values()))
+        named: int = sum(part["events"] for part in (*self.captured.values(), *self.decided.values()))
         return named + len(self.erased) + sum(self.ledger.values()) + self.indexed + sum(self.other.values())
 
 
@@ -115,7 +115,9 @@ def _add(parts: dict[str, dict[str, Any]], name: str, event: Event) -> None:
 def _redaction(event: Event) -> dict[str, Any]:
     body = event.body
     listed = body.get("events")
-    kept = {name: body[name] for name in ("how", "by", "reason", "redaction", "done", "erased") if name in body}
+    kept: dict[str, Any] = {
+        name: body[name] for name in ("how", "by", "reason", "redaction", "done", "erased") if name in body
+    }
     return {"event": event.id, "ts": event.ts, **kept, "events": len(listed) if isinstance(listed, list) else 0}
 
 

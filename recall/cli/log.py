@@ -172,14 +172,12 @@ def audit_text(found: Audit, used: list[dict[str, Any]]) -> str:
     for entry in found.erased:
         if not entry.get("done"):
             who = f" by {entry['by']}" if entry.get("by") else ""
-            lines.append(
-                f"  erased {entry['ts'][:16].replace('T', ' ')}{who}: {entry['events']:,} events ({entry['how']})"
-            )
+            when = entry["ts"][:16].replace("T", " ")
+            lines.append(f"  erased {when}{who}: {entry['events']:,} events ({entry['how']})")
     lines.append(f"  ledger: {counted(found.ledger) or 'no turn yet'}")
     lines.append(f"  index runs: {found.indexed:,}; other: {counted(found.other) or 'none'}")
-    lines += [
-        f"  {part['name']}: made of {part['events']:,} events, through {part['through']['seq']:,}" for part in used
-    ]
+    for part in used:
+        lines.append(f"  {part['name']}: made of {part['events']:,} events, through {part['through']['seq']:,}")
     return "\n".join(lines)
 
 
@@ -190,6 +188,5 @@ def ordered(counts: Counter[str]) -> dict[str, int]:
 
 def counted(counts: Counter[str]) -> str:
     """Counts in a line, greatest first."""
-    return ", ".join(
-        f"{number:,} {name}" for name, number in sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    )
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{number:,} {name}" for name, number in ranked)

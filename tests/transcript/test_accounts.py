@@ -125,10 +125,10 @@ def test_a_task_that_is_told_by_commands_has_its_trail(tmp_path):
         assert done.exit_code == 0, done.output
         return done.stdout
 
-    run("decide", "The pool leaks", "--kind", "diagnosis", "--actor", "dana")
+    run("decide", "The pool leaks", "--kind", "diagnosis", "--actor", "dana", "--as", "human")
     diagnosis = project.events("decision")[0]
-    run("task", "add", "Close the pool", "--decision", diagnosis.pointer, "--actor", "dana")
-    run("task", "done", "T1", "--evidence", diagnosis.pointer, "--actor", "dana")
+    run("task", "add", "Close the pool", "--decision", diagnosis.pointer, "--actor", "dana", "--as", "human")
+    run("task", "done", "T1", "--evidence", diagnosis.pointer, "--actor", "dana", "--as", "human")
 
     lines = [json.loads(line) for line in run("log", "trail", "T1", "--json").splitlines()]
 
