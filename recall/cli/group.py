@@ -34,6 +34,8 @@ COMMANDS = {
     "project": "project",
     "replay": "replay",
     "log": "log",
+    "export": "export",
+    "import": "import_",
     "redact": "redact",
     "forget": "forget",
     "retention": "retention",
