@@ -1,18 +1,21 @@
 """Reads what the capture signals look at: the state of the last sync against the harness's files as they stand now."""
 
 import json
+import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
 from health.facts import CaptureFacts
-from transcript.adapters.base import Adapter
-from transcript.capture import ADAPTERS
+from transcript.adapters.base import Adapter, SourceFile
+from transcript.adapters.registry import registered
+from transcript.capture_claims import places
 from transcript.capture_plan import plan
 from transcript.capture_state import CaptureState, SourceState
 from transcript.workspace import Workspace, excluded
 
+CLAUDE_CODE = "claude-code"  # the one whose deletions we know
 RETENTION_DAYS = 30  # Claude Code's cleanupPeriodDays where the user has set none
 GLUED = "more than one record"  # the adapter's word for a line all of whose records were taken in
 MARGIN_DAYS = 3  # a transcript this close to its deletion and not taken in is a failure
@@ -35,15 +38,18 @@ def capture_facts(
     state = CaptureState(workspace)
     last_write: dict[str, float] = {}
     files: list[_File] = []
+    expiring: list[str] = []
     retention = RETENTION_DAYS
-    for adapter in ADAPTERS:
+    for adapter in registered().adapters:
         mine = _files(adapter, workspace, state, data, env)
         files += mine
         if mine:
             last_write[adapter.harness] = max(file.written for file in mine)
-        retention = _retention(adapter, env)
+        if adapter.harness == CLAUDE_CODE:
+            retention = _retention(adapter, env)
+            limit = now - (retention - MARGIN_DAYS) * 86400
+            expiring += [file.path for file in mine if file.waiting > 0 and file.written < limit]
     behind = [file for file in files if file.waiting > 0]
-    limit = now - (retention - MARGIN_DAYS) * 86400
     damage = state.damage()
     mended = sum(why == GLUED for *_, why in damage)
     facts = CaptureFacts(
@@ -56,7 +62,7 @@ def capture_facts(
         behind_bytes=sum(file.waiting for file in behind),
         behind_oldest=min((file.written for file in behind), default=None),
         uncaptured=sum(not file.known for file in files),
-        near_retention=tuple(file.path for file in behind if file.written < limit),
+        near_retention=tuple(expiring),
         retention_days=retention,
         unknown_types=dict(state.unknown()),
         skipped=dict(state.skipped),
@@ -71,31 +77,33 @@ def capture_facts(
 def _files(
     adapter: Adapter, workspace: Workspace, state: CaptureState, data: Path, env: Mapping[str, str]
 ) -> list[_File]:
-    """Return this workspace's files in the harness's own place, and those taken in from elsewhere."""
-    found, _ = adapter.discover(adapter.roots(env))
+    """Return this workspace's sources in the harness's own place, and those taken in from elsewhere."""
+    found, _ = adapter.discover(places(adapter, env, None, workspace, data))
     planned, _ = plan(adapter, found, state.sources, data, all_roots=False)
-    mine = {
-        str(item.source.path): state.sources.get(item.source.source)
-        for item in planned
-        if not item.reason and item.owner is not None and item.owner.id == workspace.id
+    sources = {
+        name: SourceFile(known.harness, Path(known.path), known.identity, known.session, known.worker, known.companion)
+        for name, known in state.sources.items()
+        if known.harness == adapter.harness and not known.missing
     }
-    left_out = {str(item.source.path) for item in planned if item.reason}
-    elsewhere = {
-        s.path: s
-        for s in state.sources.values()
-        if s.harness == adapter.harness and not s.missing and s.path not in left_out
-    }
-    return list(_seen({**elsewhere, **mine}.items()))
+    for item in planned:
+        if item.reason:
+            sources.pop(item.source.source, None)  # kept out or excluded: not behind
+        elif item.owner is not None and item.owner.id == workspace.id:
+            sources[item.source.source] = item.source
+    return list(_seen(adapter, sources.values(), state.sources))
 
 
-def _seen(paths: Iterable[tuple[str, SourceState | None]]) -> Iterable[_File]:
-    for path, state in paths:
+def _seen(adapter: Adapter, sources: Iterable[SourceFile], states: Mapping[str, SourceState]) -> Iterable[_File]:
+    for source in sources:
+        state = states.get(source.source)
         try:
-            found = Path(path).stat()
+            written = source.path.stat().st_mtime
+            with adapter.open(source) as lines:  # a view's size is not that of the file behind it
+                size = lines.seek(0, os.SEEK_END)
         except OSError:
             continue
         taken = state.offset + state.rest_bytes if state is not None else 0
-        yield _File(path, max(0, found.st_size - taken), found.st_mtime, state is not None)
+        yield _File(str(source.path), max(0, size - taken), written, state is not None)
 
 
 def _retention(adapter: Adapter, env: Mapping[str, str]) -> int:

@@ -20,10 +20,12 @@ from indexer.rows import (
     FINAL,
     FROM_WORKER,
     IMPLAUSIBLE_TIME,
+    PRIVATE,
     PROMPT,
     REASONING,
     REWOUND,
     SUMMARY,
+    SUPERSEDED,
     TOOL_CALL,
     TOOL_RESULT,
     WORKER,
@@ -90,6 +92,7 @@ class Fold:
         number = self._rows.event(event.id, message=str(event.body.get("message", "")))
         exchange = self._exchange_of(prepared, session, kind, worker, ts)
         flags = (FROM_WORKER if worker else 0) | (EXTERNAL if event.origin == "external" else 0)
+        flags |= PRIVATE if event.body.get("private") else 0
         place = Place(
             number, session.id, exchange, ts, kind, event.seq, flags | (IMPLAUSIBLE_TIME if implausible else 0), worker
         )
@@ -98,6 +101,8 @@ class Fold:
             self.known += not stored
             self._rows.pointer(chunk_id, start, end, place)
             self.pointers += 1
+        if event.type == "decision" and event.origin == "internal" and event.body.get("supersedes"):
+            self._rows.flag([str(event.body["supersedes"])], SUPERSEDED, session.id)
 
     def _stays_out(self, prepared: Prepared, session: SessionState, kind: int, worker: str, ts: int) -> bool:
         """Tell whether an event is part of an exchange that stays out, and note it; its prompt opens the exchange.

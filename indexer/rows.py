@@ -26,7 +26,7 @@ ROLES = ("user", "assistant", "tool", "system", "human")
 TOOL_IDS = 1 << 30
 
 # Flags of a pointer.
-ABANDONED, REWOUND, FROM_WORKER, EXTERNAL, IMPLAUSIBLE_TIME = 1, 2, 4, 8, 16
+ABANDONED, REWOUND, FROM_WORKER, EXTERNAL, IMPLAUSIBLE_TIME, SUPERSEDED, PRIVATE = 1, 2, 4, 8, 16, 32, 64
 
 
 @dataclass(frozen=True, slots=True)

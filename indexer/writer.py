@@ -229,7 +229,9 @@ def class_and_role(event: Event) -> tuple[str, str]:
         return "conversation", "user" if event.body.get("kind") == "prompt" else "assistant"
     if event.type in ("tool_call", "tool_result"):
         return "tool", "tool"
-    return ("curated", "human") if event.type in CURATED_TYPES else ("reasoning", "assistant")
+    if event.type in CURATED_TYPES:
+        return "curated", "human" if event.actor == "human" else "assistant"
+    return "reasoning", "assistant"
 
 
 def cutter(workspace: Workspace, settings: IndexSettings, embedder: Embedder | None) -> Cutter:

@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recall import config, hook_counters, spawn, turnstate
+from recall import config, forgetting, hook_counters, spawn, turnstate
 from recall.config import Config
 from transcript.errors import EmbedderUnavailable, LockBusy, RecallError
 from transcript.workspace import Workspace, open_workspace, owner_root
@@ -59,14 +59,17 @@ def rounds(data: Path, cwd: Path, again: Path, env: Mapping[str, str], *, settle
 def capture(data: Path, cwd: Path, env: Mapping[str, str]) -> None:
     """Take in, index and embed what is new in the project of cwd. An excluded project is left alone."""
     from transcript.capture import sync
+    from transcript.projections.views import refresh
 
     workspace, reason = owner_root(cwd, data)
     if workspace is None:
         if reason != "unknown_root":
             return
         workspace = open_workspace(cwd, data, create="capture")
+    forgetting.finish(workspace, now=datetime.now(UTC))
     settings = config.load(data, workspace.root, env)
     sync(workspace, data, env, settings=settings.capture())
+    refresh(workspace)
     index(workspace, settings, data)
     turnstate.prune(workspace.run_dir, now=datetime.now(UTC))
     hook_counters.compact(data)

@@ -36,7 +36,8 @@ SOURCES = (
     "curated",
     "memory",
 )
-_RISK_FLAGS = ((1, "abandoned"), (2, "rewound"), (8, "external"))
+_EXTERNAL, _SUPERSEDED, _PRIVATE = 8, 32, 64  # indexer.rows
+_RISK_FLAGS = ((1, "abandoned"), (2, "rewound"), (_EXTERNAL, "external"), (_SUPERSEDED, "superseded"))
 LEAST_PASSAGES = 2000
 
 
@@ -152,12 +153,16 @@ class _Rows:
         return [c for c in chunks if c in self._seen]
 
     def _look(self, row: PassageRow) -> _Seen:
-        """The sighting that speaks for a chunk: of its best class, the latest."""
+        """The sighting that speaks for a chunk: one that may be shown, of its best class, the latest."""
         pointers = row.pointers
         first = pointers[0]
         if len(pointers) > 1:
-            first = max(pointers, key=lambda p: (self._classes[SOURCES[p.kind]], p.ts, p.seq, p.event_id))
-        return _Seen(row, first, SOURCES[first.kind])
+            first = max(pointers, key=self._standing)
+        return _Seen(row, first, _source(first))
+
+    def _standing(self, p: PointerRow) -> tuple[bool, float, int, int, str]:
+        barred = bool(p.flags & (_SUPERSEDED | _PRIVATE))
+        return not barred, self._classes[_source(p)], p.ts, p.seq, p.event_id
 
     def strongest(self, hits: Sequence[tuple[int, float]], s: RetrievalSettings) -> list[int]:
         """The best of a word search after class: tool output holds many words and would crowd out what was said."""
@@ -247,8 +252,15 @@ class _Relevance:
             evidence=b * self._classes[seen.source],
             relevance=x,
             demoted=(*demoted, *risks),
-            standing=Standing(risks=risks),
+            standing=Standing(
+                private=bool(first.flags & _PRIVATE), superseded=bool(first.flags & _SUPERSEDED), risks=risks
+            ),
         )
+
+
+def _source(row: PointerRow) -> str:
+    """Source class of a sighting: what came from outside is that, whatever else it is."""
+    return "external" if row.flags & _EXTERNAL else SOURCES[row.kind]
 
 
 def _form(source: str, text: str, weight: float, s: RetrievalSettings) -> tuple[float, tuple[str, ...]]:
@@ -275,6 +287,7 @@ def _class_weights(s: RetrievalSettings) -> dict[str, float]:
         "tool": s.tool_weight,
         "worker": s.worker_weight,
         "reasoning": s.reasoning_weight,
+        "external": s.worker_weight,
         "curated": s.memory_weight,
         "memory": s.memory_weight,
         "project": s.memory_weight,
@@ -288,7 +301,7 @@ def _pointer(row: PointerRow) -> Pointer:
         row.end,
         row.session,
         row.ts,
-        SOURCES[row.kind],
+        _source(row),
         row.exchange_id,
         row.place,
         row.flags,

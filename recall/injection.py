@@ -39,6 +39,7 @@ LABELS = {
     "tool": ("tool record", "tool"),
     "worker": ("sub-agent", "agent"),
     "reasoning": ("thinking", "agent"),
+    "external": ("external observation", "a peer's word"),
 }
 _SENTENCE_END = re.compile(r"[.!?。！？…:;][\"'”’)\]]*(?=\s)|[。！？]|\n")
 _SHORTEST_KEPT = 0.4  # a sentence edge before this share of the room is not worth what it drops

@@ -71,6 +71,17 @@ class TurnState:
                 _write(self.path, _State([], _read(self.path).claims))
 
 
+def forget(path: Path, events: frozenset[str]) -> bool:
+    """Drop erased events and every claim from one session's file; tell whether it changed."""
+    with _Held(path, seconds=1.0):
+        state = _read(path)
+        kept = [event for event in state.injected if event not in events]
+        if not state.claims and kept == state.injected:
+            return False
+        _write(path, _State(kept))
+        return True
+
+
 def prune(run_dir: Path, *, now: datetime) -> int:
     """Remove the states of sessions that were silent for 30 days; return how many."""
     oldest = now.timestamp() - KEEP_DAYS * 86_400

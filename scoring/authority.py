@@ -12,6 +12,7 @@ AUTHORITY = {
     "tool": 0.35,  # what a tool was given or printed
     "worker": 0.30,  # a sub-agent's text
     "reasoning": 0.25,  # exposed thinking
+    "external": 0.20,  # what an independent peer said on a channel: below anything of ours
 }
 
 

@@ -65,3 +65,12 @@ def real_sessions(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Pat
     with tarfile.open(shared / "transcripts" / "claude-code.tar.xz") as archive:
         archive.extractall(folder, filter="data")
     return folder
+
+
+@pytest.fixture(scope="session")
+def other_harnesses(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The folder of real sessions and fixtures of other harnesses, unpacked once a run."""
+    folder = tmp_path_factory.mktemp("other")
+    with tarfile.open(shared / "transcripts" / "other-harnesses.tar.xz") as archive:
+        archive.extractall(folder, filter="data")
+    return folder

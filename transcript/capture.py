@@ -7,13 +7,15 @@ the events are on disk.
 
 import time
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
 
-from transcript.adapters.base import Adapter, Options, SourceFile
-from transcript.adapters.claude_code import ClaudeCode
+from transcript.adapters.base import Adapter, Options
+from transcript.adapters.registry import ADAPTERS, Registered, registered
+from transcript.adapters.views import UnreadableSource
+from transcript.capture_claims import Claims, claim
 from transcript.capture_plan import Heads, Planned, count, plan
 from transcript.capture_source import SourceTaker, Taking
 from transcript.capture_state import CaptureState, SourceState
@@ -26,7 +28,8 @@ from transcript.native import NativeStore
 from transcript.settings import CaptureSettings
 from transcript.workspace import Workspace
 
-ADAPTERS: tuple[Adapter, ...] = (ClaudeCode(),)
+__all__ = ["ADAPTERS", "CaptureSettings", "HarnessReport", "Progress", "SyncReport", "sync"]
+
 LOCK_TIMEOUT_S = 600.0
 SAVE_EVERY_S = 1.0
 
@@ -45,10 +48,33 @@ class Progress:
 
 
 @dataclass(slots=True)
+class HarnessReport:
+    """What one sync met of one harness. Damage and unknown types are of what was read in this run."""
+
+    files: int = 0
+    sessions: int = 0
+    by_type: Counter[str] = field(default_factory=Counter)
+    skipped: Counter[str] = field(default_factory=Counter)
+    unknown: Counter[str] = field(default_factory=Counter)
+    damaged: int = 0
+
+    @property
+    def added(self) -> int:
+        """How many events of sessions are new."""
+        return sum(self.by_type.values()) - self.by_type["sighting"] - self.by_type["mark"]
+
+    @property
+    def met(self) -> bool:
+        """Whether there was anything of this harness at all."""
+        return bool(self.files or self.by_type or self.skipped)
+
+
+@dataclass(slots=True)
 class SyncReport:
     """What one sync did. `added` counts events of every kind but sightings and marks; damage is of this run."""
 
     by_type: Counter[str] = field(default_factory=Counter)
+    harnesses: dict[str, HarnessReport] = field(default_factory=dict)
     sessions: int = 0
     files: int = 0
     changed: int = 0
@@ -62,6 +88,7 @@ class SyncReport:
     missing: list[str] = field(default_factory=list)
     incomplete: list[tuple[str, int]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
+    refused: list[tuple[str, str]] = field(default_factory=list)
     seconds: float = 0.0
     llm_tokens: int = 0
 
@@ -87,6 +114,7 @@ def sync(
     env: Mapping[str, str],
     *,
     sources: Path | None = None,
+    adapters: Sequence[Adapter] | None = None,
     all_roots: bool = False,
     full: bool = False,
     progress: Callable[[Progress], None] | None = None,
@@ -96,9 +124,10 @@ def sync(
 ) -> SyncReport:
     """Take in what is new in the sessions of a workspace (of every known workspace when it is None).
 
-    sources is a folder to look in instead of the harnesses' own; all_roots takes every session found there into this
-    workspace, wherever it was held. full compares every byte that was read before. LockBusy when another capture of
-    the workspace does not end in time.
+    sources is a folder to look in instead of the harnesses' own, adapters are those to use (all that are registered
+    by default; `refused` names those of other packages that are none). all_roots takes every session found there
+    into this workspace, wherever it was held. full compares every byte that was read before. LockBusy when another
+    capture of the workspace does not end in time.
     """
     began = time.monotonic()
     report = SyncReport()
@@ -110,37 +139,52 @@ def sync(
     if sources is not None and not sources.exists():
         raise CaptureError(f"{sources} does not exist; name a folder that holds sessions")
     moment = now or datetime.now(UTC)
-    heads = CaptureState(workspace).heads if workspace is not None else {}
-    for adapter in ADAPTERS:
-        found, refused = adapter.discover([sources] if sources is not None else adapter.roots(env))
-        report.skipped += refused
-        for target, planned in _assign(adapter, found, workspace, data, heads, all_roots=all_roots, report=report):
-            run = _Run(adapter, target, settings, moment, report, heads, full=full, progress=progress)
-            run.take(planned, lock_timeout)
+    found = registered() if adapters is None else Registered(tuple(adapters))
+    report.refused += found.refused
+    state = CaptureState(workspace) if workspace is not None else None
+    known = state.sources if state is not None else {}
+    heads = state.heads if state is not None else {}
+    groups: dict[str, tuple[Workspace, list[_Part]]] = {}
+    if workspace is not None:
+        groups[workspace.id] = (workspace, [])
+    for claims in claim(found.adapters, env, sources, workspace, data, known):
+        of = report.harnesses.setdefault(claims.adapter.harness, HarnessReport())
+        of.skipped += claims.refused
+        for target, planned in _assign(claims, workspace, data, known, heads, all_roots=all_roots, report=report):
+            groups.setdefault(target.id, (target, []))[1].append((claims.adapter, planned))
+        report.skipped += of.skipped
+    for _, (target, parts) in sorted(groups.items()):
+        run = _Run(target, settings, moment, report, heads, full=full, progress=progress)
+        run.take(parts, lock_timeout)
+    for name in [name for name, of in report.harnesses.items() if not of.met]:
+        del report.harnesses[name]
     report.seconds = time.monotonic() - began
     return report
 
 
+_Part = tuple[Adapter, list[Planned]]
+
+
 def _assign(
-    adapter: Adapter,
-    found: list[SourceFile],
+    claims: Claims,
     workspace: Workspace | None,
     data: Path,
+    known: dict[str, SourceState],
     heads: Heads,
     *,
     all_roots: bool,
     report: SyncReport,
 ) -> list[tuple[Workspace, list[Planned]]]:
-    """Return each workspace with its sources, and count the others by reason."""
-    states = CaptureState(workspace).sources if workspace is not None else {}
-    planned, unread = plan(adapter, found, states, data, all_roots=all_roots, heads=heads)
+    """Return each workspace with its sources of one harness, and count the others by reason."""
+    skipped = report.harnesses[claims.adapter.harness].skipped
+    planned, unread = plan(claims.adapter, claims.sources, known, data, all_roots=all_roots, heads=heads)
     report.failed += unread
-    report.skipped += count(planned)
+    skipped += count(planned)
     usable = [item for item in planned if not item.reason]
     if workspace is not None:
         mine = [item for item in usable if all_roots or (item.owner is not None and item.owner.id == workspace.id)]
-        report.skipped["foreign"] += len(usable) - len(mine)
-        report.skipped += Counter()
+        if len(usable) > len(mine):
+            skipped["foreign"] += len(usable) - len(mine)
         return [(workspace, mine)]
     groups: dict[str, tuple[Workspace, list[Planned]]] = {}
     for item in usable:
@@ -154,7 +198,6 @@ class _Run:
 
     def __init__(
         self,
-        adapter: Adapter,
         workspace: Workspace,
         settings: CaptureSettings,
         now: datetime,
@@ -164,51 +207,56 @@ class _Run:
         full: bool,
         progress: Callable[[Progress], None] | None,
     ) -> None:
-        self.adapter, self.workspace, self.settings, self.now, self.report = adapter, workspace, settings, now, report
+        self.workspace, self.settings, self.now, self.report = workspace, settings, now, report
         self.heads, self.full, self.progress = heads, full, progress
 
-    def take(self, planned: list[Planned], lock_timeout: float) -> None:
-        """Take the sources in under the capture lock."""
+    def take(self, parts: list[_Part], lock_timeout: float) -> None:
+        """Take the sources in, harness by harness, under the capture lock."""
         lock = FileLock(self.workspace.run_dir / "capture.lock")
         if not lock.acquire(lock_timeout):
             raise LockBusy("another capture of this workspace is running; try again when it is done")
         try:
-            self._take(planned)
+            self._take(parts)
         finally:
             lock.release()
 
-    def _take(self, planned: list[Planned]) -> None:
+    def _take(self, parts: list[_Part]) -> None:
         state = CaptureState(self.workspace)
-        taking = Taking()
         options = Options(self.workspace.id_key(), self.settings.reasoning)
         native = NativeStore(self.workspace) if self.settings.native else None
-        todo = _Todo(planned, state, self.progress)
+        self._todo = _Todo([item for _, planned in parts for item in planned], state, self.progress)
         log = Log(self.workspace)
         log.recover(now=self.now)  # a torn tail or a damaged head is put right before anything is read
-        taker = SourceTaker(
-            self.adapter, log, state, options,
-            native=native, now=self.now, taking=taking, on_bytes=todo.bytes_done,
-        )  # fmt: skip
-        saved = time.monotonic()
-        dirty = False
-        for item in planned:
-            source = item.source
-            self.heads.pop(str(source.path), None)  # from here on its state knows
-            if source.source not in state.sources:
-                state.sources[source.source] = _new_state(item)
-                dirty = True
-            dirty = self._one(taker, item, state.sources[source.source]) or dirty
-            todo.file_done()
-            if dirty and time.monotonic() - saved > SAVE_EVERY_S:
-                state.save()
-                saved, dirty = time.monotonic(), False
-        dirty = self._absent(taker, state, {item.source.source for item in planned}) or dirty
-        if dirty or state.skipped != dict(self.report.skipped) or state.heads != self.heads:
+        self._saved, self._dirty = time.monotonic(), False
+        for adapter, planned in parts:
+            taking = Taking()
+            taker = SourceTaker(
+                adapter, log, state, options,
+                native=native, now=self.now, taking=taking, on_bytes=self._todo.bytes_done,
+            )  # fmt: skip
+            self._harness(taker, state, planned)
+            self._report(adapter.harness, taking, planned)
+        if self._dirty or state.skipped != dict(self.report.skipped) or state.heads != self.heads:
             state.heads = self.heads
             state.skipped = dict(self.report.skipped)
             state.synced = stamp(self.now)
             state.save()
-        self._report(taking, state, planned)
+        self.report.missing += state.missing()
+        self.report.incomplete += state.incomplete()
+
+    def _harness(self, taker: SourceTaker, state: CaptureState, planned: list[Planned]) -> None:
+        for item in planned:
+            source = item.source
+            self.heads.pop(source.source, None)  # from here on its state knows
+            if source.source not in state.sources:
+                state.sources[source.source] = _new_state(item)
+                self._dirty = True
+            self._dirty = self._one(taker, item, state.sources[source.source]) or self._dirty
+            self._todo.file_done()
+            if self._dirty and time.monotonic() - self._saved > SAVE_EVERY_S:
+                state.save()
+                self._saved, self._dirty = time.monotonic(), False
+        self._dirty = self._absent(taker, state, {item.source.source for item in planned}) or self._dirty
 
     def _one(self, taker: SourceTaker, item: Planned, state: SourceState) -> bool:
         dirty = False
@@ -223,7 +271,7 @@ class _Run:
                 dirty = True
         except FileNotFoundError:
             self.report.failed.append((state.path, "gone while it was read"))
-        except PermissionError as error:
+        except (PermissionError, UnreadableSource) as error:
             self.report.failed.append((state.path, error.strerror or "not readable"))
         return dirty
 
@@ -231,13 +279,21 @@ class _Run:
         """Mark sources whose file is gone: harnesses delete old ones. What they held stays."""
         dirty = False
         for name, source in state.sources.items():
-            if name not in present and not source.missing and source.offset and not Path(source.path).exists():
+            if source.harness != taker.adapter.harness or name in present or source.missing or not source.offset:
+                continue
+            if not Path(source.path).exists():
                 taker.mark_absence(name, source, back=False)
                 dirty = True
         return dirty
 
-    def _report(self, taking: Taking, state: CaptureState, planned: list[Planned]) -> None:
+    def _report(self, harness: str, taking: Taking, planned: list[Planned]) -> None:
         report = self.report
+        of = report.harnesses[harness]
+        of.by_type += taking.added
+        of.files += len(planned)
+        of.sessions += len({item.head.session for item in planned})
+        of.unknown += taking.unknown
+        of.damaged += len(taking.damage)
         report.by_type += taking.added
         report.files += len(planned)
         report.sessions += len({item.head.session for item in planned})
@@ -247,8 +303,6 @@ class _Run:
         report.notes += taking.notes
         report.damaged += taking.damage
         report.rewound += taking.rewound
-        report.missing += state.missing()
-        report.incomplete += state.incomplete()
 
 
 class _Todo:

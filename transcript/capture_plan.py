@@ -17,7 +17,7 @@ from transcript.kept_out import kept_out
 from transcript.workspace import Workspace, excluded, owner_root
 
 HEAD_BYTES = 4 << 20
-# By path: inode and size when it was read, folder, time and session of a file's first records.
+# By source: inode and size when it was read, folder, time and session of its first records, path.
 Heads = dict[str, list[Any]]
 
 
@@ -42,11 +42,11 @@ class Planned:
     reason: str
 
 
-def read_head(adapter: Adapter, path: Path) -> Head:
+def read_head(adapter: Adapter, source: SourceFile) -> Head:
     """Return what the first records of a file say; it is read until its folder and time are known."""
     values: list[dict[str, Any]] = []
     empty = True
-    with path.open("rb") as file:
+    with adapter.open(source) as file:
         for number, (start, end, raw, _) in enumerate(raw_lines(file, 0, limit=HEAD_BYTES), 1):
             empty = empty and not raw.strip(b" \t\r\0")
             values += parse_line(number, start, end, raw, adapter.is_record).objects
@@ -76,9 +76,9 @@ def plan(
             found.append((source, _head(adapter, source, states.get(source.source), {} if heads is None else heads)))
         except OSError as error:
             unread.append((str(source.path), error.strerror or "unreadable"))
-    for path in (heads or {}).keys() - {str(source.path) for source, _ in found}:
-        if heads is not None and not Path(path).exists():
-            del heads[path]
+    for name in (heads or {}).keys() - {source.source for source, _ in found}:
+        if heads is not None and not Path(heads[name][-1]).exists():
+            del heads[name]
     parents = {head.session: head.cwd for source, head in found if not source.worker and head.session and head.cwd}
     owners = _Owners(data)
     never = kept_out(data)
@@ -121,18 +121,17 @@ def _distinct(sources: Iterable[SourceFile], states: dict[str, SourceState]) -> 
 def _head(adapter: Adapter, source: SourceFile, state: SourceState | None, heads: Heads) -> Head:
     if state is not None and state.cwd and state.first:
         return Head(state.cwd, state.first, state.session, True, False)
-    path = str(source.path)
     status = source.path.stat()
-    known = heads.get(path)
+    known = heads.get(source.source)
     if known is not None and known[0] == status.st_ino and known[1] <= status.st_size:
-        cwd, ts, session = known[2:]
+        cwd, ts, session = known[2:5]
         return Head(cwd, ts, session, True, False)
-    head = read_head(adapter, source.path)
+    head = read_head(adapter, source)
     session = source.session or head.session or source.path.stem
     if head.known and head.cwd and head.ts:
-        heads[path] = [status.st_ino, status.st_size, head.cwd, head.ts, session]
+        heads[source.source] = [status.st_ino, status.st_size, head.cwd, head.ts, session, str(source.path)]
     else:
-        heads.pop(path, None)
+        heads.pop(source.source, None)
     return Head(head.cwd, head.ts, session, head.known, head.empty)
 
 

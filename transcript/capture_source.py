@@ -17,6 +17,7 @@ from transcript.event import Draft, is_stamp
 from transcript.idmap import sighting_id
 from transcript.log import Log
 from transcript.native import NativeStore
+from transcript.tombstones import Tombstones
 
 TAIL_BYTES = 64 << 10
 BATCH_BYTES = 2 << 20
@@ -53,6 +54,7 @@ class SourceTaker:
         self.adapter, self.log, self.state, self.options = adapter, log, state, options
         self.native, self.now, self.taking, self.on_bytes = native, now, taking, on_bytes
         self._marked: dict[str, Marked] | None = None
+        self._erased = Tombstones(log.workspace)
 
     def take(self, source: SourceFile, *, full: bool = False) -> bool:
         """Bring the record up to date with a source; return whether its state changed.
@@ -62,9 +64,9 @@ class SourceTaker:
         """
         name = source.source
         state = self.state.sources[name]
-        with source.path.open("rb") as file:
-            size = os.fstat(file.fileno()).st_size
-            memory = self.state.memory(name) if state.offset or self.state.lost else {}
+        with self.adapter.open(source) as file:
+            size = file.seek(0, os.SEEK_END)
+            memory = self.state.memory(name) if state.offset or state.reread or self.state.lost else {}
             intact = size >= state.offset and _tail(file, state.offset) == state.tail
             if intact and full:
                 intact = _pieces_hold(file, state.pieces)
@@ -150,11 +152,13 @@ class SourceTaker:
         self.append(taken, source)
         if kept:
             if len(kept) != end - start:  # a line too long to hold came as its first bytes
-                with source.path.open("rb") as file:
+                with self.adapter.open(source) as file:
                     file.seek(start)
                     kept = bytearray(file.read(end - start))
             if self.native is not None:
-                self.native.append(source.harness, source.source, start, bytes(kept), state.generation)
+                self.native.append(
+                    source.harness, source.source, start, self._erased.mask(bytes(kept)), state.generation
+                )
             state.pieces.append([end, hashlib.sha256(kept).hexdigest()])
             self.taking.bytes += len(kept)
             self.on_bytes(len(kept))
@@ -175,6 +179,8 @@ class SourceTaker:
             elif draft.id in ids:
                 fresh[place] = _sighting(place, draft)
             else:
+                if self._erased and self._erased.record(draft.type, draft.ts, draft.body):
+                    continue
                 for data in item.media:
                     self.log.blobs.put(data)
                 fresh[draft.id] = draft
@@ -192,7 +198,7 @@ class SourceTaker:
         for generation, offset, data in native.read(source.harness, source.source):
             if generation == last:
                 file.seek(offset)
-                if file.read(len(data)) != data:
+                if self._erased.mask(file.read(len(data))) != data:
                     return last + 1
         return last
 
@@ -232,6 +238,7 @@ def _forget(state: SourceState) -> None:
     state.damaged, state.damage = 0, []
     state.records, state.unknown, state.notes = {}, {}, {}
     state.rest, state.rest_bytes = "", 0
+    state.reread = False
 
 
 def _tail(file: BinaryIO, offset: int) -> str:

@@ -42,6 +42,7 @@ class SourceState:
     rest_bytes: int = 0
     missing: bool = False
     absences: int = 0
+    reread: bool = False  # a redaction took away what was remembered of it
     damaged: int = 0
     damage: list[list[Any]] = field(default_factory=list)
     records: dict[str, int] = field(default_factory=dict)

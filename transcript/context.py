@@ -5,11 +5,12 @@ to the page before it.
 """
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from transcript.errors import PointerError, RecordError
 from transcript.event import Event, Position
+from transcript.filters import Filter, words
 from transcript.log import Log
 from transcript.telling import counted
 
@@ -54,6 +55,7 @@ def context(
     cursor: str | None = None,
     session: str | None = None,
     agent: str | None = None,
+    wanted: Filter | None = None,
     all: bool = False,
     token_cap: int = TOKEN_CAP,
     count_tokens: Callable[[str], int] = rough_tokens,
@@ -62,19 +64,21 @@ def context(
 
     By default the newest `last` turns within token_cap; cursor continues where an earlier
     window ended; around (an event id or pointer) centres the window on one event of any type,
-    within its session; all lifts both caps. Following cursors meets every turn once.
+    within its session; all lifts both caps. Following cursors meets every turn once. wanted
+    holds every filter, session and agent are its short form. Sessions that a key unites come
+    in the order of time, all others in the order of the record.
     """
     if last < 1 or radius < 0 or token_cap < 1:
         raise ValueError("last and token_cap are at least 1, radius at least 0")
     if around is not None:
-        return _around(log, around, radius, token_cap, count_tokens)
-    wanted = _Filter(session, agent)
+        return _around(log, around, radius, wanted or Filter(session, agent), token_cap, count_tokens)
+    wanted = wanted or Filter(session, agent)
     found: list[Turn] = []
     spent = 0
     note = ""
     more = False
-    for event in _older(log, cursor):
-        if not wanted(event):
+    for event in _united(log, wanted, cursor) if wanted.session_key else _older(log, cursor):
+        if not wanted(event, log):
             continue
         if not all and len(found) == last:
             more, note = True, f"{counted(last, 'turn')}; older ones behind the cursor"
@@ -88,28 +92,20 @@ def context(
             note = f"one turn cut to {counted(token_cap, 'token')}"
         found.append(turn)
         spent += turn.tokens
+    if not more and not note and not all and cursor is None and wanted != Filter() and len(found) < last:
+        note = f"{len(found)} turns: all there are of what was asked for"
     return Window(found[::-1], _cursor(found[-1].event) if more else None, note)
 
 
-@dataclass(frozen=True, slots=True)
-class _Filter:
-    session: str | None
-    agent: str | None
-
-    def __call__(self, event: Event) -> bool:
-        return (
-            event.type == "conversation_turn"
-            and (self.session is None or event.session == self.session)
-            and (self.agent is None or event.agent == self.agent)
-        )
-
-
-def _around(log: Log, around: str, radius: int, cap: int, count: Callable[[str], int]) -> Window:
+def _around(log: Log, around: str, radius: int, wanted: Filter, cap: int, count: Callable[[str], int]) -> Window:
     """Return the target with radius turns of its session on either side; texts are cut to fit the cap."""
     target = log.find(around)
-    wanted = _Filter(target.session, None)
-    before = list(islice((event for event in islice(log.read_back(target.position), 1, None) if wanted(event)), radius))
-    after = list(islice((event for event in log.read(target.position) if wanted(event)), radius))
+    if wanted.session is None and not wanted.session_key:
+        wanted = replace(wanted, session=target.session)
+    wanted = replace(wanted, workers=wanted.workers or bool(target.body.get("worker")))
+    older = islice(log.read_back(target.position), 1, None)
+    before = list(islice((event for event in older if wanted(event, log)), radius))
+    after = list(islice((event for event in log.read(target.position) if wanted(event, log)), radius))
     events = [*reversed(before), target, *after]
     turns = [_turn(log, event, count, target=event.id == target.id) for event in events]
     if sum(turn.tokens for turn in turns) <= cap:
@@ -120,7 +116,7 @@ def _around(log: Log, around: str, radius: int, cap: int, count: Callable[[str],
 
 
 def _turn(log: Log, event: Event, count: Callable[[str], int], *, target: bool = False) -> Turn:
-    text = _readable(log, event) if event.body else REDACTED
+    text = words(log, event) if event.body else REDACTED
     return Turn(event, text, count(text), target)
 
 
@@ -148,6 +144,21 @@ def _shortened(turn: Turn, cap: int, count: Callable[[str], int]) -> Turn:
 def _cursor(event: Event) -> str:
     at = event.position
     return f"{at.segment}.{at.offset}.{at.seq}.{at.hash[:8]}"
+
+
+def _united(log: Log, wanted: Filter, cursor: str | None) -> Iterator[Event]:
+    """Yield what a session key unites from newest to oldest by time, from behind the one a cursor names."""
+    events = sorted(
+        (event for event in log.read_back() if wanted(event, log)), key=lambda one: (one.ts, one.seq), reverse=True
+    )
+    if cursor is None:
+        yield from events
+        return
+    for number, event in enumerate(events):
+        if _cursor(event).split(".")[2:] == cursor.split(".")[2:]:
+            yield from events[number + 1 :]
+            return
+    raise PointerError("the cursor does not fit this record; run 'recall context' without one")
 
 
 def _older(log: Log, cursor: str | None) -> Iterator[Event]:

@@ -6,6 +6,7 @@ RecallError
 ├── RecordError          the record cannot be read or written as it stands
 │   └── RecordNewer      written by a newer version
 ├── PointerError         a source pointer names nothing, or more than one thing
+├── CurationError        a decision, a task or the like cannot be recorded as it was said
 ├── LockBusy             another process holds the lock
 ├── CaptureError         a source of transcripts cannot be taken in
 ├── HookInstallError     a harness's settings cannot be changed
@@ -44,6 +45,10 @@ class RecordNewer(RecordError):
 
 class PointerError(RecallError):
     """A source pointer names nothing, or more than one thing."""
+
+
+class CurationError(RecallError):
+    """A decision, a task or the like cannot be recorded as it was said."""
 
 
 class LockBusy(RecallError):

@@ -50,12 +50,13 @@ def keys_of(event_id: str, session: str, source: str) -> tuple[bytes, bytes | No
 class IdMap:
     """The ids of a record up to `position`. Not for several threads at once."""
 
-    def __init__(self, path: Path, start: Position) -> None:
+    def __init__(self, path: Path | None, start: Position) -> None:
         self.path = path
         self._start = start
         self._clear()
-        with contextlib.suppress(OSError):
-            self._load(path.read_bytes())
+        if path is not None:
+            with contextlib.suppress(OSError):
+                self._load(path.read_bytes())
 
     def _clear(self) -> None:
         self.position = self._start
@@ -96,12 +97,18 @@ class IdMap:
                 fields = json.loads(line)
                 if expected and fields["prev"] != expected:
                     return False
+                if fields["type"] == "redaction" and position != self._start:
+                    return False  # lines before it have moved
                 expected = ""
                 start = end - len(line)
                 source = place_source(fields["type"], fields["native"])
                 self.add(fields["id"], fields["session"], source, segment, start, len(line))
         except FileNotFoundError:
             return False
+        except RecordError:  # no line starts where the map ends
+            if position != self._start:
+                return False
+            raise
         except (ValueError, KeyError, TypeError, AttributeError):
             if position != self._start:
                 return False
@@ -126,6 +133,8 @@ class IdMap:
 
     def save(self) -> None:
         """Write what is new to the file. Only for the holder of the record's lock."""
+        if self.path is None:
+            return
         if self._saved == 0 or not self.path.exists():
             self._saved = len(self._data)
             self._crc = zlib.crc32(self._data)

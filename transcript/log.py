@@ -8,8 +8,8 @@ from datetime import datetime
 from typing import Any
 
 from transcript.blobs import BlobStore, externalise, resolve
-from transcript.canonical import canonical
-from transcript.errors import LockBusy, PointerError, RecordError
+from transcript.canonical import ID_LENGTH, canonical
+from transcript.errors import LockBusy, PointerError, RecordError, RecordNewer
 from transcript.event import (
     SALT_BYTES,
     VERSION,
@@ -37,6 +37,7 @@ from transcript.segments import (
     open_segment,
     read_head,
     seal,
+    starts_line,
 )
 from transcript.spool import collect, put_aside, spool
 from transcript.workspace import Workspace
@@ -127,6 +128,9 @@ class Log:
                     f"event {at.seq} was read before, but the record ends at {head.seq}; run 'recall verify'"
                 )
             return
+        if not starts_line(self.directory, at.segment, at.offset):
+            yield from self._search(head, at)
+            return
         first = True
         for segment, end, line in lines(self.directory, head, segment=at.segment, offset=at.offset):
             if first and not _follows(line, at):
@@ -177,7 +181,8 @@ class Log:
             raise PointerError(str(error)) from None
         if place is None:
             raise PointerError(f"no event {event_id} in this workspace; see 'recall query'")
-        return self._at(place)
+        event = self._at(place)
+        return event if event is not None and event.id == event_id else self._moved(event_id)
 
     def find(self, prefix: str) -> Event:
         """Return the one event whose id starts with prefix (a pointer; its `#start-end` is left aside)."""
@@ -190,14 +195,42 @@ class Log:
             raise PointerError(f"no event {name} in this workspace; see 'recall query'")
         if len(places) > 1:
             raise PointerError(f"more than one event starts with {name}; give more characters")
-        return self._at(places[0])
+        event = self._at(places[0])
+        return event if event is not None and event.id.startswith(name) else self._moved(name)
 
-    def _at(self, place: tuple[int, int, int]) -> Event:
+    def _at(self, place: tuple[int, int, int]) -> Event | None:
+        """Return the event of a line, None when no line is there any more: a redaction has moved it."""
         segment, offset, length = place
         with open_segment(self.directory, segment) as handle:
             handle.seek(offset)
             line = handle.read(length)
-        return from_line(line, segment=segment, end=offset + length)
+        if not line.endswith(b"\n") or not starts_line(self.directory, segment, offset):
+            return None
+        try:
+            return from_line(line, segment=segment, end=offset + length)
+        except RecordNewer:
+            raise
+        except RecordError:
+            return None
+
+    def _moved(self, prefix: str) -> Event:
+        """Return the event whose id starts with prefix, from a map of ids made anew."""
+        ids = IdMap(None, self.start)
+        ids.catch_up(self.directory, self.head())
+        self._ids = None
+        places = ids.matching(prefix[:ID_LENGTH])
+        event = self._at(places[0]) if len(places) == 1 else None
+        if event is None:
+            raise RecordError(f"the line of event {prefix[:10]} is damaged; run 'recall verify'")
+        return event
+
+    def seal_open(self, segment: int, *, lock_timeout: float = LOCK_TIMEOUT, now: datetime) -> None:
+        """Seal the open segment when it is this one, so that it can be written anew and swapped."""
+        self.recover(now=now, lock_timeout=lock_timeout)
+        with FileLock(self.workspace.run_dir / "log.lock", timeout=lock_timeout):
+            head = self.head()
+            if head.segment == segment and head.length:
+                seal(self.directory, head)
 
     def body(self, event: Event) -> dict[str, Any]:
         """Return an event's body with every blob in it opened."""

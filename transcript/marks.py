@@ -11,6 +11,11 @@ _MAX_CONFIG = 1 << 20
 _HEADER = "# Settings of recall for this project; see 'recall config'.\n"
 
 
+def is_id(text: str) -> bool:
+    """Say whether a text is a workspace's id."""
+    return _ID.fullmatch(text) is not None
+
+
 def read_id(path: Path) -> str | None:
     """Return the id in a one-line file, None when there is no proper one."""
     try:

@@ -9,7 +9,7 @@ import hashlib
 import os
 import re
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -17,12 +17,14 @@ from typing import IO
 from transcript.errors import RecordError
 from transcript.lock import FileLock
 from transcript.paths import fsync_dir, secure_dir, write_all
+from transcript.segments import REWRITING
 from transcript.workspace import Workspace
 
 _MAGIC = 0x184D2A5C
 _PREFIX = struct.Struct("<II")
 _HEADER = struct.Struct("<QIQQ32s")  # offset, generation, plain length, packed length, SHA-256 of the plain bytes
 _FRAME_BYTES = 16 << 20
+_FRESH = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 _NAME = re.compile("[a-z0-9][a-z0-9-]*")
 _SOURCE = re.compile("[0-9a-f]{16,64}")
 
@@ -130,6 +132,39 @@ class NativeStore:
             (path.parent.name, path.stem) for path in self._folder.glob("*/*.zst") if _SOURCE.fullmatch(path.stem)
         )
 
+    def blank(self, harness: str, source_id: str, spans: Iterable[tuple[int, int, int]]) -> int:
+        """Overwrite (generation, offset, length) of a source with blanks, in a new file beside the old, and swap them.
+
+        Durable when it returns; return how many frames changed. Offsets and lengths stay as they were.
+        """
+        import zstandard
+
+        path = self.path(harness, source_id)
+        wanted = list(spans)
+        changed = 0
+        with FileLock(self._workspace.run_dir / "native.lock"):
+            if not path.exists():
+                return 0
+            beside = path.with_name(f"{REWRITING}{path.name}")
+            with path.open("rb") as old, open(os.open(beside, _FRESH, 0o600), "wb") as new:
+                for frame in _frames(old, os.fstat(old.fileno()).st_size):
+                    old.seek(frame.at)
+                    packed = old.read(frame.packed)
+                    hit = [(at, size) for g, at, size in wanted if g == frame.generation and _meets(frame, at, size)]
+                    data = zstandard.ZstdDecompressor().decompress(packed, frame.length) if hit else b""
+                    changed += bool(hit)
+                    new.write(
+                        _frame(_blanked(data, frame.offset, hit), frame.offset, frame.generation)
+                        if hit
+                        else _header(frame) + packed
+                    )
+                    old.seek(frame.at + frame.packed)
+                new.flush()
+                os.fsync(new.fileno())
+            beside.replace(path)
+            fsync_dir(path.parent)
+        return changed
+
     def torn_bytes(self, harness: str, source_id: str) -> int:
         """Return how many bytes at the end of a source's file belong to no whole frame."""
         with self.path(harness, source_id).open("rb") as handle:
@@ -140,12 +175,29 @@ class NativeStore:
             return size - whole
 
 
+def _meets(frame: Frame, at: int, size: int) -> bool:
+    return at < frame.offset + frame.length and frame.offset < at + size
+
+
+def _blanked(data: bytes, offset: int, spans: Iterable[tuple[int, int]]) -> bytes:
+    """Return a frame's bytes with spans of its source as blanks."""
+    whole = bytearray(data)
+    for at, size in spans:
+        start, end = max(0, at - offset), min(len(whole), at + size - offset)
+        whole[start:end] = b" " * (end - start)
+    return bytes(whole)
+
+
+def _header(frame: Frame) -> bytes:
+    packed = _HEADER.pack(frame.offset, frame.generation, frame.length, frame.packed, frame.digest)
+    return _PREFIX.pack(_MAGIC, len(packed)) + packed
+
+
 def _frame(data: bytes, offset: int, generation: int) -> bytes:
     import zstandard
 
     packed = zstandard.ZstdCompressor(level=3).compress(data)
-    header = _HEADER.pack(offset, generation, len(data), len(packed), hashlib.sha256(data).digest())
-    return _PREFIX.pack(_MAGIC, len(header)) + header + packed
+    return _header(Frame(offset, generation, len(data), len(packed), hashlib.sha256(data).digest(), 0)) + packed
 
 
 def _frames(handle: IO[bytes], size: int) -> Iterator[Frame]:

@@ -12,7 +12,8 @@ from typing import Any
 
 from transcript.adapters.base import Adapter, Options, SourceFile, Taken
 from transcript.adapters.jsonl import parse_line
-from transcript.capture import ADAPTERS, DEFAULTS, LOCK_TIMEOUT_S, Progress, SyncReport
+from transcript.adapters.registry import registered
+from transcript.capture import DEFAULTS, LOCK_TIMEOUT_S, Progress, SyncReport
 from transcript.capture_source import SourceTaker, Taking
 from transcript.capture_state import CaptureState, SourceState
 from transcript.errors import LockBusy
@@ -45,7 +46,7 @@ def readapt(
         native = NativeStore(workspace)
         taking = Taking()
         options = Options(workspace.id_key(), settings.reasoning)
-        adapters = {adapter.harness: adapter for adapter in ADAPTERS}
+        adapters = {adapter.harness: adapter for adapter in registered().adapters}
         kept = {name for _, name in native.sources()}
         ordered = sorted(
             state.sources.items(), key=lambda item: (bool(item[1].worker), item[1].first, item[1].identity)

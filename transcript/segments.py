@@ -10,7 +10,7 @@ import json
 import os
 import time
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import IO
@@ -25,6 +25,7 @@ HEAD = "head"
 HEAD_BYTES = 256
 SEGMENT_BYTES = 256 * 1024 * 1024
 BLOCK = 1 << 20
+REWRITING = ".redaction-"  # how the name of a file begins that is to take another's place
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,6 +192,29 @@ def start_segment(log_dir: Path, head: Head) -> Head:
     fresh = Head(head.segment + 1, head.seq, head.hash, 0)
     write_head(log_dir, fresh)
     return fresh
+
+
+def starts_line(log_dir: Path, segment: int, offset: int) -> bool:
+    """Say whether a line starts at a byte of a segment: after a redaction, places from before it may lie within one."""
+    if offset == 0:
+        return True
+    with open_segment(log_dir, segment) as handle:
+        handle.seek(offset - 1)
+        return handle.read(1) == b"\n"
+
+
+def rewrite_sealed(log_dir: Path, segment: int, change: Callable[[bytes], bytes]) -> None:
+    """Write a sealed segment anew beside the old, line by line, see it on the disk and swap the two by a rename."""
+    path = sealed_path(log_dir, segment)
+    beside = path.with_name(f"{REWRITING}{path.name}")
+    flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
+    with path.open("rb") as old, open(os.open(beside, flags, 0o600), "wb") as new:
+        for line in old:
+            new.write(change(line))
+        new.flush()
+        os.fsync(new.fileno())
+    beside.replace(path)
+    fsync_dir(log_dir)
 
 
 def _split(block: bytes) -> list[bytes]:

@@ -1,5 +1,6 @@
 """Checks a whole record and names each fault by a code; writes nothing and quotes nothing of what it checks."""
 
+import contextlib
 import json
 import os
 import time
@@ -12,6 +13,7 @@ from transcript.canonical import canonical
 from transcript.errors import RecordError, clip
 from transcript.event import VERSION, Position, commitment, envelope_hash, genesis, line_fault
 from transcript.native import NativeStore
+from transcript.projections import views as projections
 from transcript.segments import ACTIVITY, Head, open_segment, read_head, sealed_path
 from transcript.workspace import Workspace
 
@@ -42,6 +44,7 @@ CODES = {
     "missing_blob": "a long text is gone",
     "damaged_blob": "a long text was changed",
     "damaged_native": "native bytes were changed or are incomplete",
+    **projections.CODES,
 }
 MAX_LINE = 64 << 20
 MAX_PROBLEMS = 1000
@@ -89,10 +92,11 @@ def verify(
     watermark: Position | None = None,
     blobs: bool = True,
     native: bool = True,
+    views: bool = True,
 ) -> VerifyReport:
-    """Check a workspace's record: every line, the chain, the head, an index's watermark, blobs, native bytes.
+    """Check a workspace's record: every line, the chain, the head, an index's watermark, blobs, native bytes, views.
 
-    chain=False leaves out everything that is hashed; blobs and native say whether what lies
+    chain=False leaves out everything that is hashed; blobs, native and views say whether what lies
     beside the lines is opened too.
     """
     report = VerifyReport()
@@ -110,6 +114,9 @@ def verify(
         _check_blobs(workspace, walk.blobs, report)
     if native:
         _check_native(workspace, report)
+    if views:
+        with contextlib.suppress(RecordError):  # a record that cannot be read is reported already
+            projections.check(workspace, report.add)
     return report
 
 
@@ -139,6 +146,8 @@ class _Walk:
             self._line(where, line)
             if head is not None and (segment, end) == (head.segment, head.length):
                 self._check_head(head, where)
+        if head is not None and head.length == 0 and not self._head_seen and not self._short:
+            self._check_head(head, "log/head")  # a segment that was just begun holds no line to end at
         for where in self._gaps.values():
             self.report.add("chain_delete", where)
         for name, where in self._emptied.items():

@@ -8,6 +8,7 @@ own.
 
 import os
 import re
+import shutil
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +16,7 @@ from pathlib import Path
 from transcript.errors import RecordError, WorkspaceError
 from transcript.event import genesis
 from transcript.gitdir import GitTree, git_tree_at
-from transcript.marks import config_id, ignore, not_ignored, read_id, set_config_id, set_id
+from transcript.marks import config_id, ignore, is_id, not_ignored, read_id, set_config_id, set_id
 from transcript.paths import secure_dir, write_once
 from transcript.places import unsafe_reason
 from transcript.roots import (
@@ -387,3 +388,24 @@ def _mark_project(workspace: Workspace, tree: GitTree | None, *, anew: bool = Tr
         ignore(tree.common / "info" / "exclude")
     if anew or (root / CONFIG).exists():
         set_config_id(root / CONFIG, workspace.id)
+
+
+def take_name(
+    workspace: Workspace, name: str, data: Path, *, notice: Notice = lambda message: None
+) -> Workspace | None:
+    """Give an empty workspace another's id, as an import does; None when that id has a record on this machine."""
+    if name == workspace.id:
+        return workspace
+    root = workspace.root
+    if root is None or not is_id(name) or _has_record(data, workspace.id) or _has_record(data, name):
+        return None
+
+    def change(table: dict[str, Entry]) -> None:
+        table[name] = table.pop(workspace.id, Entry([os.fspath(root)]))
+
+    change_table(data, change)
+    taken = _workspace(data, name, root)
+    _make_home(taken, notice)
+    _mark_project(taken, git_tree_at(root))
+    shutil.rmtree(workspace.home, ignore_errors=True)
+    return taken

@@ -67,10 +67,17 @@ class App:
         return found
 
     def writable_workspace(self) -> Workspace:
-        """The workspace of this folder, ready for writing: a moved project is followed."""
+        """The workspace of this folder, ready for writing: a moved project is followed, a broken erasure finished."""
+        from transcript.redaction import unfinished
         from transcript.workspace import open_workspace
 
-        return open_workspace(self.cwd, self.data, notice=note)
+        workspace = open_workspace(self.cwd, self.data, notice=note)
+        if unfinished(workspace):
+            from recall.forgetting import finish
+
+            if finish(workspace, now=self.now()) is not None:
+                note("a redaction that had been interrupted is finished now")
+        return workspace
 
     def project_root(self) -> Path:
         """The project's folder; this folder where no project is known yet."""

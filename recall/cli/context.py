@@ -2,7 +2,7 @@
 
 import click
 
-from recall.cli.app import App, choose, demo_option, pass_app
+from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.output import emit, note, say
 from recall.cli.show import as_dict, heading
 
@@ -15,7 +15,17 @@ from recall.cli.show import as_dict, heading
     "--radius", type=click.IntRange(min=0), default=5, show_default=True, help="With --around: on either side."
 )
 @click.option("--session", metavar="ID", help="Only turns of this session.")
-@click.option("--agent", help="Only turns of this harness.")
+@click.option("--agent", metavar="NAME", help="Only turns of this harness; the beginning of its name will do.")
+@click.option(
+    "--role", type=click.Choice(["user", "assistant", "tool", "system", "human"]), help="Only what this role said."
+)
+@click.option("--type", "types", multiple=True, metavar="TYPE", help="Events of this type; may be repeated.")
+@click.option("--topic", default="", metavar="WORDS", help="Only what holds all of these words.")
+@click.option("--since", metavar="TIME", help="Only from this moment on.")
+@click.option("--until", metavar="TIME", help="Only before this moment.")
+@click.option("--include-workers", "workers", is_flag=True, help="Sub-agents' turns too.")
+@click.option("--surface", default="", help="Only what was said on this surface.")
+@click.option("--session-key", default="", metavar="KEY", help="The sessions that this key unites, in order of time.")
 @click.option("--tokens", type=click.IntRange(min=1), default=8000, show_default=True, help="Token cap of a page.")
 @click.option("--all", "every", is_flag=True, help="The whole record, without either cap.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a turn, then one with the cursor.")
@@ -29,6 +39,14 @@ def command(
     radius: int,
     session: str | None,
     agent: str | None,
+    role: str | None,
+    types: tuple[str, ...],
+    topic: str,
+    since: str | None,
+    until: str | None,
+    workers: bool,
+    surface: str,
+    session_key: str,
     tokens: int,
     every: bool,
     as_json: bool,
@@ -37,14 +55,31 @@ def command(
     """Print the newest turns of this project's record.
 
     Oldest first, with a cursor to the page before. Never the whole record unless you ask with --all: a page has
-    at most 20 turns and 8,000 tokens.
+    at most 20 turns and 8,000 tokens. Filters combine: what is printed passes all of them.
 
     \b
-        recall context --last 20
+        recall context --agent grok --topic hooks --last 20
     """
     from indexer.tokens import TokenCounter
     from transcript.context import context
+    from transcript.event import is_type, stamp
+    from transcript.filters import TURN, Filter
 
+    for name in types:
+        if not is_type(name):
+            raise click.UsageError(f"the record knows no events of type '{name}'; docs/schema.md lists them")
+    wanted = Filter(
+        session=session,
+        agent=agent_name(agent) if agent else None,
+        role=role,
+        types=frozenset(types) or TURN,
+        topic=topic,
+        since=stamp(moment(since)) if since else "",
+        until=stamp(moment(until)) if until else "",
+        workers=workers,
+        surface=surface,
+        session_key=session_key,
+    )
     chosen = choose(app, demo)
     window = context(
         chosen.log(chosen.workspace()),
@@ -52,8 +87,7 @@ def command(
         around=around,
         radius=radius,
         cursor=cursor,
-        session=session,
-        agent=agent,
+        wanted=wanted,
         all=every,
         token_cap=tokens,
         count_tokens=TokenCounter(),
@@ -77,3 +111,16 @@ def command(
         note(window.note)
     if window.cursor:
         say(f"cursor {window.cursor}")
+
+
+def agent_name(given: str) -> str:
+    """The harness that the beginning of a name stands for; what stands for none is taken as it is."""
+    from transcript.adapters.registry import registered
+
+    names = sorted({adapter.harness for adapter in registered().adapters})
+    found = [name for name in names if name.startswith(given)]
+    if given in names or not found:
+        return given
+    if len(found) > 1:
+        raise click.UsageError(f"'{given}' may be {', '.join(found)}; write more of the name")
+    return found[0]

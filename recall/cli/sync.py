@@ -1,4 +1,4 @@
-"""`recall sync`: take in what the harness has written."""
+"""`recall sync`: take in what the harnesses have written."""
 
 from __future__ import annotations
 
@@ -12,6 +12,7 @@ from recall.cli.output import Progress, duration, emit, note, say, size
 from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
+    from transcript.adapters.base import Adapter
     from transcript.capture import SyncReport
 
 SHOWN = 10
@@ -41,16 +42,31 @@ SKIPPED = {
     "source",
     type=click.Path(path_type=Path),
     metavar="DIR",
-    help="Look for sessions under DIR instead of the harness's own folder.",
+    help="Look for sessions under DIR instead of the harnesses' own folders.",
+)
+@click.option(
+    "--adapter",
+    "names",
+    multiple=True,
+    metavar="NAME",
+    help="Only sessions of this harness (claude, codex, grok ... or wire); may be repeated.",
 )
 @click.option("--all-roots", is_flag=True, help="With --from: take every session found into this workspace.")
 @click.option("--dry-run", is_flag=True, help="Count the sessions that would be read (--json names them); read none.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
 def command(
-    app: App, full: bool, watch: bool, readapt: bool, source: Path | None, all_roots: bool, dry_run: bool, as_json: bool
+    app: App,
+    full: bool,
+    watch: bool,
+    readapt: bool,
+    source: Path | None,
+    names: tuple[str, ...],
+    all_roots: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
-    """Take in every session of this project, word for word.
+    """Take in every session of this project, of every harness, word for word.
 
     Reads on where the last sync stopped; again as often as you like, nothing is taken in twice. Sessions of other
     projects are counted, not read. Ctrl-C loses nothing.
@@ -59,11 +75,13 @@ def command(
         recall sync
     """
     from transcript.capture import sync
+    from transcript.projections.views import refresh
 
     if all_roots and source is None:
         raise click.UsageError("--all-roots takes in whatever is there: name the folder with --from DIR")
+    adapters = chosen(names)
     if dry_run:
-        say_plan(app, source, all_roots, as_json)
+        say_plan(app, source, adapters, all_roots, as_json)
         return
     workspace = app.writable_workspace()
     settings = app.capture_settings()
@@ -79,15 +97,24 @@ def command(
                 app.data,
                 app.env,
                 sources=source,
+                adapters=adapters,
                 all_roots=all_roots,
                 full=full,
                 progress=shown_by(bar),
                 now=app.now(),
                 settings=settings,
             )
+    refresh(workspace)
     emit(as_dict(report)) if as_json else say(text(report))
     if watch:
-        follow(app, source, all_roots, as_json)
+        follow(app, source, adapters, all_roots, as_json)
+
+
+def chosen(names: tuple[str, ...]) -> tuple[Adapter, ...] | None:
+    """The adapters of these names; None, which is all of them, for no names."""
+    from transcript.adapters.registry import named, registered
+
+    return named(names, registered().adapters) if names else None
 
 
 def shown_by(bar: Progress) -> Any:
@@ -103,8 +130,9 @@ def shown_by(bar: Progress) -> Any:
     return show
 
 
-def follow(app: App, source: Path | None, all_roots: bool, as_json: bool) -> None:
+def follow(app: App, source: Path | None, adapters: tuple[Adapter, ...] | None, all_roots: bool, as_json: bool) -> None:
     """Report every round of a watch that took something in."""
+    from transcript.projections.views import refresh
     from transcript.watch import watch
 
     def new(report: SyncReport) -> str:
@@ -112,6 +140,7 @@ def follow(app: App, source: Path | None, all_roots: bool, as_json: bool) -> Non
 
     def tell(report: SyncReport) -> None:
         if report.added or report.sightings or report.marks:
+            refresh(app.workspace())
             emit(as_dict(report)) if as_json else say(new(report))
 
     note("watching; Ctrl-C ends it and loses nothing")
@@ -120,15 +149,19 @@ def follow(app: App, source: Path | None, all_roots: bool, as_json: bool) -> Non
         app.data,
         app.env,
         sources=source,
+        adapters=adapters,
         all_roots=all_roots,
         settings=app.capture_settings(),
         on_report=tell,
     )
 
 
-def say_plan(app: App, source: Path | None, all_roots: bool, as_json: bool) -> None:
+def say_plan(
+    app: App, source: Path | None, adapters: tuple[Adapter, ...] | None, all_roots: bool, as_json: bool
+) -> None:
     """Say what a sync would look at. Reads the first lines of files it does not know, writes nothing."""
-    from transcript.capture import ADAPTERS
+    from transcript.adapters.registry import registered
+    from transcript.capture_claims import claim
     from transcript.capture_plan import count, plan
     from transcript.capture_state import CaptureState
 
@@ -136,13 +169,13 @@ def say_plan(app: App, source: Path | None, all_roots: bool, as_json: bool) -> N
     states = CaptureState(workspace).sources
     files: list[str] = []
     skipped: dict[str, int] = {}
-    for adapter in ADAPTERS:
-        found, refused = adapter.discover([source] if source is not None else adapter.roots(app.env))
-        planned, _ = plan(adapter, found, states, app.data, all_roots=all_roots)
+    used = registered().adapters if adapters is None else adapters
+    for claims in claim(used, app.env, source, workspace, app.data, states):
+        planned, _ = plan(claims.adapter, claims.sources, states, app.data, all_roots=all_roots)
         usable = [item for item in planned if not item.reason]
         mine = [item for item in usable if all_roots or (item.owner is not None and item.owner.id == workspace.id)]
         files += [str(item.source.path) for item in mine]
-        for reason, number in (*refused.items(), *count(planned).items(), ("foreign", len(usable) - len(mine))):
+        for reason, number in (*claims.refused.items(), *count(planned).items(), ("foreign", len(usable) - len(mine))):
             skipped[reason] = skipped.get(reason, 0) + number
     skipped = {reason: number for reason, number in skipped.items() if number}
     if as_json:
@@ -160,6 +193,18 @@ def as_dict(report: SyncReport) -> dict[str, Any]:
         "sightings": report.sightings,
         "marks": report.marks,
         "by_type": dict(report.by_type),
+        "harnesses": {
+            name: {
+                "files": of.files,
+                "sessions": of.sessions,
+                "added": of.added,
+                "by_type": dict(of.by_type),
+                "skipped": dict(of.skipped),
+                "unknown": dict(of.unknown),
+                "damaged": of.damaged,
+            }
+            for name, of in report.harnesses.items()
+        },
         "sessions": report.sessions,
         "files": report.files,
         "changed": report.changed,
@@ -173,6 +218,7 @@ def as_dict(report: SyncReport) -> dict[str, Any]:
         "missing": report.missing,
         "incomplete": [{"file": f, "bytes": n} for f, n in report.incomplete],
         "failed": [{"file": f, "reason": r} for f, r in report.failed],
+        "refused": [{"adapter": n, "reason": r} for n, r in report.refused],
         "seconds": round(report.seconds, 3),
         "llm_tokens": report.llm_tokens,
     }
@@ -189,6 +235,12 @@ def text(report: SyncReport) -> str:
     ]
     if kinds:
         lines.append(f"  {kinds}")
+    if len(report.harnesses) > 1:
+        lines += [
+            f"  {name}: {of.added:,} new events, {of.files:,} files, {of.sessions:,} sessions"
+            for name, of in sorted(report.harnesses.items())
+            if of.files or of.by_type
+        ]
     if report.sightings or report.marks:
         sightings = counted(report.sightings, "sighting of a record that is", "sightings of records that are")
         lines.append(f"  {sightings} there already, {counted(report.marks, 'mark')}")
@@ -200,6 +252,7 @@ def text(report: SyncReport) -> str:
     if len(report.damaged) > SHOWN:
         lines.append(f"  and {counted(len(report.damaged) - SHOWN, 'more damaged line')}; --json lists them")
     lines += [f"  not read: {file}: {reason}" for file, reason in report.failed[:SHOWN]]
+    lines += [f"  adapter refused: {name} {reason}" for name, reason in report.refused]
     if report.rewound:
         files = counted(len(report.rewound), "file was rewritten", "files were rewritten")
         lines.append(f"  {files} by the harness and read again")

@@ -8,6 +8,7 @@ import apsw
 import pytest
 from support.claude import ClaudeSession
 from support.embedder import StubEmbedder
+from support.opencode import OpenCodeSession, database
 
 from health.gather import gather
 from health.report import assess
@@ -253,6 +254,23 @@ def test_a_transcript_that_grew_is_behind(filled):
 
     assert (found.value["files"], found.value["age_seconds"], found.level) == (1, 7200, Level.WARN)
     assert found.value["bytes"] == len(session.lines[-1]) + 1
+
+
+def test_a_database_of_several_sessions_is_behind_by_what_it_shows_alone(filled):
+    """Its file is far larger than what was read of it, and holds sessions of other projects."""
+    sessions = [OpenCodeSession(str(cwd), seed=str(cwd)) for cwd in (filled.project, filled.project.parent)]
+    for session in sessions:
+        session.user("Which port?")
+    share = filled.home / ".local" / "share" / "opencode"
+    database(share, *sessions)
+    filled.sync()
+    before = filled.signal("capture_lag").value
+    sessions[0].assistant("8080.")
+    sessions[1].assistant("none of ours")
+    database(share, *sessions)
+
+    assert (before["files"], filled.signal("capture_lag").value["files"]) == (0, 1)
+    assert filled.signal("near_retention").value == 0
 
 
 def test_an_old_transcript_that_was_not_taken_in_fails(filled):

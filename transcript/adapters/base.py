@@ -18,7 +18,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, BinaryIO, Protocol, runtime_checkable
 
 from transcript.adapters.jsonl import Line
 from transcript.canonical import b32id, canonical
@@ -103,6 +103,14 @@ class Adapter(Protocol):
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
         """Return every source under roots in the order of their paths, and what was refused by reason."""
 
+    def open(self, source: SourceFile) -> BinaryIO:
+        """Return a source as lines of JSON, from its first byte, seekable.
+
+        A harness that writes lines gives its file. One that rewrites a whole document, keeps a database or writes
+        text gives a view: one canonical line a record, in the record's order, so that what is new stands at the end
+        and capture reads on behind the last line. OSError when it cannot be read.
+        """
+
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object found behind damage is a whole record and no part of one."""
 
@@ -120,3 +128,11 @@ class Adapter(Protocol):
 
     def head(self, values: Sequence[dict[str, Any]]) -> tuple[str, str, str]:
         """Return (cwd, time, session) of the first of these records that has each, "" where none has."""
+
+
+@runtime_checkable
+class InProject(Protocol):
+    """What an adapter has besides when its harness keeps sessions in the project itself."""
+
+    def in_project(self, root: Path) -> list[Path]:
+        """Return the files or folders of a project to look in; they need not exist."""

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.claude_memory import restarted
@@ -49,6 +49,10 @@ class ClaudeCode:
             for path in _walk(Path(root).absolute(), refused):
                 found[path] = _source(path)
         return [found[path] for path in sorted(found)], refused
+
+    def open(self, source: SourceFile) -> BinaryIO:
+        """Return the session's file: it is lines already."""
+        return source.path.open("rb")
 
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object behind damage is a record; parts of records name no session and no folder."""

@@ -1,0 +1,36 @@
+"""`recall correct`: say that something in the record or a memory is wrong, weak or right."""
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.curate import Desk, Said, curated, evidence_option
+
+
+@click.command()
+@click.argument("pointer")
+@click.argument("text")
+@click.option(
+    "--kind",
+    type=click.Choice(["correction", "critique", "confirmation"]),
+    default="correction",
+    show_default=True,
+    help="Whether it is wrong, weak or right.",
+)
+@click.option("--channel", default="", help="Where it was said.")
+@evidence_option
+@curated
+@pass_app
+def command(app: App, pointer: str, text: str, kind: str, channel: str, evidence: tuple[str, ...], said: Said) -> None:
+    """Record what is to be said about the event at POINTER.
+
+    Nothing is changed by it; the correction stands beside what it corrects.
+
+    \b
+        recall correct abcdefghij "the port is 8443, not 8080"
+    """
+    from transcript.curation import correction, resolve
+
+    desk = Desk(app, said)
+    of = resolve(desk.log, pointer)[0]
+    draft = correction(desk.by, desk.at, of, text, kind=kind, channel=channel, evidence=desk.pointers(evidence))
+    desk.write(draft, draft.body["text"])

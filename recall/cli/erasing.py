@@ -1,0 +1,143 @@
+"""What the three erasing commands have in common: the plan is shown, and only a person's word carries it out."""
+
+from __future__ import annotations
+
+import getpass
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli.output import emit, note, say
+
+if TYPE_CHECKING:
+    from recall.cli.app import App
+    from transcript.redaction import Report
+    from transcript.redaction_plan import Plan
+    from transcript.workspace import Workspace
+
+NAMES = {
+    "events": "events emptied, their envelopes kept",
+    "ledger": "of these, rows of the ledger that asked for or showed them",
+    "blobs": "long texts",
+    "native_lines": "lines of kept source bytes",
+    "quarantined": "quarantined lines",
+    "files": "derived or spooled files",
+    "chunks": "passages of the index, with their words and vectors",
+    "turn_states": "turn states",
+    "views": "views written anew",
+}
+SHOWN = 10
+
+
+def options(command: Any) -> Any:
+    """Add the options of every command that erases."""
+    for add in (
+        click.option("--json", "as_json", is_flag=True, help="Print one JSON object."),
+        click.option("--reason", default="", help="Why, for the record; it must not hold the words themselves."),
+        click.option("--by", default="", help="Who decided it, for the record; the system's user by default."),
+        click.option("--dry-run", is_flag=True, help="Say what would go, and erase nothing."),
+        click.option("--authorised", is_flag=True, help="Erase. Without it only the plan is shown."),
+    ):
+        command = add(command)
+    return command
+
+
+def run(
+    app: App,
+    ctx: click.Context,
+    planner: Callable[[Workspace], Plan],
+    *,
+    authorised: bool,
+    dry_run: bool,
+    by: str,
+    as_json: bool,
+) -> None:
+    """Show the plan, or carry it out; exit 1 when nothing was erased although it was not a dry run."""
+    from recall.forgetting import erase
+
+    if dry_run or not authorised:
+        workspace = app.workspace()
+        plan = planner(workspace)
+        emit(plan_dict(plan)) if as_json else say_plan(plan)
+        if not dry_run and not plan.empty:
+            note("nothing was erased; look at the list, then run it again with --authorised")
+            ctx.exit(1)
+        return
+    workspace = app.writable_workspace()
+    report = erase(workspace, lambda: planner(workspace), now=app.now(), by=by or user())
+    if report is None:
+        emit({"erased": False}) if as_json else say("nothing to erase: it stands nowhere in this workspace")
+        return
+    emit(report_dict(report)) if as_json else say_report(report)
+
+
+def user() -> str:
+    """The name of the system's user, "" where there is none."""
+    try:
+        return getpass.getuser()
+    except (OSError, KeyError, ImportError):
+        return ""
+
+
+def plan_dict(plan: Plan) -> dict[str, Any]:
+    """A plan for --json; ids and places, no words."""
+    return {
+        "erased": False,
+        "how": plan.how,
+        "counts": plan.counts(),
+        "types": plan.types,
+        "events": plan.ids(),
+        "elsewhere": plan.elsewhere,
+        "unreachable": plan.unreachable,
+    }
+
+
+def report_dict(report: Report) -> dict[str, Any]:
+    """A report for --json."""
+    return {
+        "erased": True,
+        "how": report.how,
+        "redaction": report.id,
+        "counts": report.counts,
+        "types": report.types,
+        "unreachable": report.unreachable,
+    }
+
+
+def say_plan(plan: Plan) -> None:
+    """Print what would go."""
+    if plan.empty:
+        say("nothing to erase: it stands nowhere in this workspace")
+        return
+    say("would go:")
+    say("\n".join(lines(plan.counts(), plan.types)))
+    for name in plan.ids()[:SHOWN]:
+        say(f"    {name[:10]}")
+    if len(plan.events) > SHOWN:
+        say(f"    and {len(plan.events) - SHOWN:,} more; --json lists them")
+    if plan.elsewhere:
+        say(f"  {plan.elsewhere:,} other events hold the same words and stay; 'recall forget POINTER' takes them too")
+    say_unreachable(plan.unreachable)
+
+
+def say_report(report: Report) -> None:
+    """Print what went."""
+    say("erased:")
+    say("\n".join(lines(report.counts, report.types)))
+    say_unreachable(report.unreachable)
+
+
+def say_unreachable(places: list[str]) -> None:
+    """Print what the command cannot erase."""
+    for place in places[:SHOWN]:
+        say(f"  out of reach: {place}")
+    if len(places) > SHOWN:
+        say(f"  and {len(places) - SHOWN:,} more places out of reach; --json lists them")
+
+
+def lines(counts: dict[str, int], types: dict[str, int]) -> list[str]:
+    """One line for each kind of place."""
+    kinds = ", ".join(f"{number:,} {name}" for name, number in types.items())
+    found = [f"  {number:,} {NAMES.get(name, name)}" for name, number in counts.items() if number]
+    return [*found, f"  by type: {kinds}"] if kinds else found

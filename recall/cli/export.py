@@ -1,0 +1,101 @@
+"""`recall export`: the record as files that other tools read."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+from pathlib import Path
+from typing import IO, TYPE_CHECKING
+
+import click
+
+from recall.cli.app import App, choose, demo_option, pass_app
+from recall.cli.output import note
+from transcript.errors import PointerError
+
+if TYPE_CHECKING:
+    from transcript.workspace import Workspace
+
+
+@click.command()
+@click.argument("out", type=click.Path(path_type=Path))
+@click.option(
+    "--format",
+    "kind",
+    type=click.Choice(["wire", "atif"]),
+    default="wire",
+    show_default=True,
+    help="wire: every event, for 'recall import'; atif: a document per session (ATIF 1.7).",
+)
+@click.option("--session", metavar="ID", help="With --format atif: this session only; OUT is then its file.")
+@click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
+@demo_option
+@pass_app
+def command(app: App, out: Path, kind: str, session: str | None, dry_run: bool, demo: bool) -> None:
+    """Write the record to OUT, in full and unmasked.
+
+    A wire file holds every event, one a line, with its words, media and hashes; 'recall import' takes it into an empty
+    workspace. With --format atif OUT is a folder with one document per session. What was redacted is exported as
+    redacted; the workspace's key and the kept source bytes are not exported.
+
+    \b
+        recall export record.jsonl
+    """
+    chosen = choose(app, demo)
+    workspace = chosen.workspace()
+    if session is not None and kind != "atif":
+        raise click.UsageError("--session goes with --format atif; a wire file holds the whole record")
+    if kind == "wire":
+        wire(workspace, out, dry_run)
+    else:
+        atif(workspace, out, session, dry_run)
+
+
+def wire(workspace: Workspace, out: Path, dry_run: bool) -> None:
+    """Write the whole record to one file, replaced when it is complete."""
+    from transcript.export import export
+    from transcript.log import Log
+
+    events = Log(workspace).head().seq
+    if dry_run:
+        note(f"{events:,} events would be written to {out}")
+        return
+    beside = out.with_name(f".{out.name}.part")
+    try:
+        with private(beside) as file:
+            file.writelines(export(workspace))
+        beside.replace(out)
+    finally:
+        beside.unlink(missing_ok=True)
+    note(f"{events:,} events written to {out}; it holds everything that was said, secrets included")
+
+
+def atif(workspace: Workspace, out: Path, session: str | None, dry_run: bool) -> None:
+    """Write one document per session."""
+    from transcript import atif as format
+    from transcript.log import Log
+
+    log = Log(workspace)
+    names = format.sessions(log)
+    if session is not None:
+        names = [name for name in names if name.startswith(session)]
+        if len(names) != 1:
+            raise PointerError(f"{len(names) or 'no'} sessions are called {session}; 'recall context' shows their ids")
+    if dry_run:
+        note(f"{len(names):,} sessions would be written to {out}")
+        return
+    if session is None:
+        out.mkdir(exist_ok=True, mode=0o700)
+    for name in names:
+        path = out if session is not None else out / f"{re.sub(r'[^A-Za-z0-9._-]', '-', name)}.json"
+        with private(path) as file:
+            text = json.dumps(format.trajectory(log, name), ensure_ascii=True, indent=1)
+            file.write(f"{text}\n".encode("ascii"))
+    note(f"{len(names):,} sessions written to {out}; they hold everything that was said, secrets included")
+
+
+def private(path: Path) -> IO[bytes]:
+    """Open a file for writing that only its owner can read."""
+    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
+    return os.fdopen(descriptor, "wb")

@@ -1,0 +1,66 @@
+"""`recall handoff`: what the next agent needs to go on."""
+
+import click
+
+from recall.cli.app import App, choose, demo_option, pass_app
+from recall.cli.output import emit, say
+from recall.cli.show import as_dict, heading
+
+SHOWN = 1200  # characters of a message; the rest opens with its pointer
+
+
+@click.command()
+@click.option("--task", "task_name", default="", metavar="T", help="Only what is tied to this task.")
+@click.option(
+    "--for",
+    "target",
+    default="session",
+    show_default=True,
+    metavar="WHOM",
+    help="compaction, role, session, or the harness that goes on (codex, claude-code ...).",
+)
+@click.option("--role", default="", help="With --for role: the role that takes over.")
+@click.option("--session", default="", metavar="ID", help="With --for compaction: the session that ends.")
+@click.option("--last", type=click.IntRange(0, 20), default=20, show_default=True, help="Most messages of the window.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@demo_option
+@pass_app
+def command(
+    app: App, task_name: str, target: str, role: str, session: str, last: int, as_json: bool, demo: bool
+) -> None:
+    """Print a handoff: ten sections with a pointer on every line, then the last messages that belong to it.
+
+    It is an aid over the record, not a replacement: 'recall show POINTER' opens every line. Writes nothing.
+
+    \b
+        recall handoff --task T1
+    """
+    from transcript.handoff import window
+    from transcript.projections.handoff import PURPOSES, Focus, page, sections
+    from transcript.projections.views import folded
+
+    chosen = choose(app, demo)
+    log = chosen.log(chosen.workspace())
+    purpose, harness = (target, "") if target in PURPOSES else ("session", target)
+    focus = Focus(task_name.upper(), purpose, role, harness, session)
+    state = folded(log)[0]
+    messages = window(log, state, focus, last=last) if last else window(log, state, focus, last=1)[:0]
+    if as_json:
+        emit(
+            {
+                "task": focus.task,
+                "purpose": purpose,
+                "for": harness,
+                "role": role,
+                "sections": dict(sections(state, focus)),
+                "window": [{**as_dict(m.event), "text": m.text, "why": m.why} for m in messages],
+            }
+        )
+        return
+    about = f" of {focus.task}" if focus.task else ""
+    say(f"# Handoff{about} for {f'{harness}, a new session' if harness else purpose}\n")
+    say("\n".join(page(state, focus)))
+    say(f"## The last {len(messages)} messages\n")
+    for message in messages:
+        cut = "" if len(message.text) <= SHOWN else " … ['recall show' has the rest]"
+        say(f"{heading(message.event)} [{message.why}]\n{message.text[:SHOWN]}{cut}\n")

@@ -1,0 +1,192 @@
+"""`recall log`: what the record adds up to, who did what, and how one thing led to another."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli.app import App, choose, demo_option, pass_app
+from recall.cli.output import emit, say
+from recall.cli.show import as_dict, heading, shortened
+
+if TYPE_CHECKING:
+    from collections import Counter
+
+    from transcript.accounts import Audit, Stats
+    from transcript.log import Log
+
+
+@click.group()
+def command() -> None:
+    """Account for the record: counts, audit, and the trail of one thing.
+
+    \b
+        recall log stats
+    """
+
+
+@command.command()
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@demo_option
+@pass_app
+def stats(app: App, as_json: bool, demo: bool) -> None:
+    """Count every event once: by type, agent, actor and month.
+
+    Each breakdown sums to the total. What cannot be attributed to an agent is counted as `unattributed`.
+
+    \b
+        recall log stats
+    """
+    from transcript.accounts import stats as count
+
+    chosen = choose(app, demo)
+    found = count(chosen.log(chosen.workspace()).read())
+    emit(stats_dict(found)) if as_json else say(stats_text(found))
+
+
+@command.command()
+@click.option("--events", "listed", is_flag=True, help="With --json: list the ids of the events each view used.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@demo_option
+@pass_app
+def audit(app: App, listed: bool, as_json: bool, demo: bool) -> None:
+    """Say what was captured, decided, erased and projected, by whom and when.
+
+    The parts sum to the record. Each view says how far it reads and which events it is made of.
+
+    \b
+        recall log audit --json
+    """
+    from transcript.accounts import audit as account
+
+    chosen = choose(app, demo)
+    log = chosen.log(chosen.workspace())
+    found = account(log.read())
+    used = projections(log, listed)
+    if as_json:
+        emit(audit_dict(found, used))
+        return
+    say(audit_text(found, used))
+
+
+@command.command()
+@click.argument("start", metavar="TASK|POINTER")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object per event.")
+@demo_option
+@pass_app
+def trail(app: App, start: str, as_json: bool, demo: bool) -> None:
+    """Print the chain of decisions, tasks and outcomes around one of them, with its evidence.
+
+    \b
+        recall log trail T1
+    """
+    from indexer.passages import event_text
+    from transcript.accounts import trail as chain
+
+    chosen = choose(app, demo)
+    log = chosen.log(chosen.workspace())
+    for step in chain(log, start):
+        text = event_text(step.event.type, log.body(step.event)) or "(redacted)"
+        if as_json:
+            emit({**as_dict(step.event), "names": list(step.names), "text": text})
+            continue
+        say(heading(step.event))
+        say("\n".join(f"  {line}" for line in shortened(text).splitlines()))
+        if step.names:
+            say(f"  names {', '.join(name[:10] for name in step.names)}")
+
+
+def stats_dict(found: Stats) -> dict[str, Any]:
+    """The counts for --json."""
+    return {
+        "total": found.total,
+        "redacted": found.redacted,
+        "sessions": found.sessions,
+        "types": ordered(found.types),
+        "agents": ordered(found.agents),
+        "actors": ordered(found.actors),
+        "months": ordered(found.months),
+        "turns": {
+            "total": found.turns,
+            "agents": ordered(found.turns_by_agent),
+            "kinds": ordered(found.turns_by_kind),
+        },
+    }
+
+
+def stats_text(found: Stats) -> str:
+    """The counts for people."""
+    lines = [f"{found.total:,} events in {found.sessions:,} sessions, {found.redacted:,} of them redacted"]
+    parts = {"types": found.types, "agents": found.agents, "actors": found.actors}
+    lines += [f"  by {name[:-1]}: {counted(counts)}" for name, counts in parts.items()]
+    lines.append(f"{found.turns:,} turns")
+    lines.append(f"  by agent: {counted(found.turns_by_agent)}")
+    lines.append(f"  by kind: {counted(found.turns_by_kind)}")
+    return "\n".join(lines)
+
+
+def projections(log: Log, listed: bool) -> list[dict[str, Any]]:
+    """Each view with the events it is made of: how many, the last, and their ids when asked for."""
+    from transcript.projections import views
+
+    used: list[dict[str, Any]] = []
+    for view in views.VIEWS:
+        events = [(event.seq, event.id) for event in log.read() if event.type in view.TYPES]
+        part: dict[str, Any] = {"name": view.NAME, "types": sorted(view.TYPES), "events": len(events)}
+        part["through"] = {"seq": events[-1][0], "id": events[-1][1]} if events else {"seq": 0, "id": ""}
+        if listed:
+            part["ids"] = [name for _, name in events]
+        used.append(part)
+    return used
+
+
+def audit_dict(found: Audit, used: list[dict[str, Any]]) -> dict[str, Any]:
+    """The audit for --json."""
+    return {
+        "total": found.total,
+        "accounted": found.accounted(),
+        "head": {"seq": found.through.seq, "hash": found.through.hash} if found.through else {"seq": 0, "hash": ""},
+        "captured": {name: part_dict(part) for name, part in sorted(found.captured.items())},
+        "decided": {name: part_dict(part) for name, part in sorted(found.decided.items())},
+        "ledger": ordered(found.ledger),
+        "erased": found.erased,
+        "index_runs": found.indexed,
+        "other": ordered(found.other),
+        "projected": used,
+    }
+
+
+def part_dict(part: dict[str, Any]) -> dict[str, Any]:
+    """One agent's or actor's part of an audit."""
+    return {**part, "types": ordered(part["types"]), "sessions": len(part["sessions"])}
+
+
+def audit_text(found: Audit, used: list[dict[str, Any]]) -> str:
+    """The audit for people."""
+    lines = [f"{found.total:,} events, {found.accounted():,} accounted for"]
+    for title, parts in (("captured", found.captured), ("decided", found.decided)):
+        for name, part in sorted(parts.items()):
+            span = f"{part['first'][:16].replace('T', ' ')} to {part['last'][:16].replace('T', ' ')}"
+            lines.append(f"  {title} {name}: {part['events']:,} ({counted(part['types'])}), {span}")
+    for entry in found.erased:
+        if not entry.get("done"):
+            who = f" by {entry['by']}" if entry.get("by") else ""
+            when = entry["ts"][:16].replace("T", " ")
+            lines.append(f"  erased {when}{who}: {entry['events']:,} events ({entry['how']})")
+    lines.append(f"  ledger: {counted(found.ledger) or 'no turn yet'}")
+    lines.append(f"  index runs: {found.indexed:,}; other: {counted(found.other) or 'none'}")
+    for part in used:
+        lines.append(f"  {part['name']}: made of {part['events']:,} events, through {part['through']['seq']:,}")
+    return "\n".join(lines)
+
+
+def ordered(counts: Counter[str]) -> dict[str, int]:
+    """Counts by name."""
+    return dict(sorted(counts.items()))
+
+
+def counted(counts: Counter[str]) -> str:
+    """Counts in a line, greatest first."""
+    ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+    return ", ".join(f"{number:,} {name}" for name, number in ranked)

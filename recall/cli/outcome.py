@@ -1,0 +1,37 @@
+"""`recall outcome`: record what came of something."""
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.curate import Desk, Said, curated, evidence_option, keep_option, task_option
+
+
+@click.command()
+@click.argument("text")
+@click.option(
+    "--status",
+    type=click.Choice(["verified", "failed", "untested", "not_claimed"]),
+    required=True,
+    help="What came of it.",
+)
+@evidence_option
+@task_option
+@keep_option
+@curated
+@pass_app
+def command(
+    app: App, text: str, status: str, evidence: tuple[str, ...], task_name: str, keep: bool, said: Said
+) -> None:
+    """Record what was verified, what failed, what was not tested, and what is not claimed.
+
+    The next agent finds it in its handoff.
+
+    \b
+        recall outcome "pytest -q: 212 passed" --status verified --task T1 --evidence abcdefghij
+    """
+    from transcript.curation import outcome
+
+    desk = Desk(app, said)
+    task, shown = desk.task(task_name), desk.pointers(evidence)
+    draft = outcome(desk.by, desk.at, text, status, task=task, keep=keep, evidence=shown)
+    desk.write(draft, draft.body["text"])

@@ -1,0 +1,63 @@
+"""`recall question`: what is not settled."""
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.curate import Desk, Said, curated, evidence_option, task_option
+
+
+@click.group()
+def command() -> None:
+    """Record open questions and their answers.
+
+    \b
+        recall question ask "Does the importer need a lock?"
+    """
+
+
+@command.command()
+@click.argument("text")
+@evidence_option
+@task_option
+@curated
+@pass_app
+def ask(app: App, text: str, evidence: tuple[str, ...], task_name: str, said: Said) -> None:
+    """Record a question and give it a name: Q1, Q2, ...
+
+    \b
+        recall question ask "Does the importer need a lock?" --task T1
+    """
+    from transcript.curation import question
+
+    desk = Desk(app, said)
+    shown, task = desk.pointers(evidence), desk.task(task_name)
+    desk.write_named(
+        "Q",
+        desk.state()["questions"],
+        lambda name: question(desk.by, desk.at, name, "ask", text=text, task=task, evidence=shown),
+    )
+
+
+@command.command()
+@click.argument("name")
+@click.argument("answer")
+@evidence_option
+@curated
+@pass_app
+def resolve(app: App, name: str, answer: str, evidence: tuple[str, ...], said: Said) -> None:
+    """Record the ANSWER to question NAME.
+
+    \b
+        recall question resolve Q1 "yes: two processes may import" --evidence abcdefghij
+    """
+    from transcript.curation import question
+    from transcript.errors import CurationError
+
+    desk = Desk(app, said)
+    held = desk.state()["questions"].get(name.upper())
+    if held is None:
+        raise CurationError(f"there is no question {name}; views/state.md lists the open ones")
+    task = str(held["asked"].get("task", ""))
+    shown = desk.pointers(evidence)
+    draft = question(desk.by, desk.at, name.upper(), "resolve", text=answer, task=task, evidence=shown)
+    desk.write(draft, draft.body["text"])

@@ -1,0 +1,61 @@
+"""Erasing as a whole: the record's own part with everything that is derived from it."""
+
+from datetime import datetime
+
+from recall import turnstate
+from transcript import redaction
+from transcript.projections import views
+from transcript.redaction import Erased, Planner, Report, Rewriter
+from transcript.workspace import Workspace
+
+
+def erase(workspace: Workspace, planner: Planner, *, now: datetime, by: str = "") -> Report | None:
+    """Carry out what planner finds, in the record and in everything derived from it; None when it finds nothing."""
+    report = redaction.erase(workspace, planner, rewriters(), now=now, by=by)
+    if report is not None:
+        views.refresh(workspace)  # the note that all is erased came after they were written
+    return report
+
+
+def rewriters() -> tuple[Rewriter, ...]:
+    """Return what takes erased events out of index, turn states and views."""
+    return (Rewriter("chunks", _index), Rewriter("turn_states", _turns), Rewriter("views", _views))
+
+
+def finish(workspace: Workspace, *, now: datetime) -> Report | None:
+    """Finish an erasure that a crash left unfinished; None when there is none, which costs one look."""
+    if not redaction.unfinished(workspace):
+        return None
+    report = redaction.resume(workspace, rewriters(), now=now)
+    views.refresh(workspace)
+    return report
+
+
+def _index(erased: Erased) -> int:
+    from indexer.forget import forget
+
+    return forget(erased.workspace, erased.events).chunks
+
+
+def _turns(erased: Erased) -> int:
+    """Forget which prompts were claimed: their hashes are of words, and of use for seconds only."""
+    folder = erased.workspace.run_dir / "turns"
+    changed = 0
+    for path in sorted(folder.glob("*.json")) if folder.is_dir() else ():
+        changed += turnstate.forget(path, frozenset(erased.events))
+    return changed
+
+
+def _views(erased: Erased) -> int:
+    """Write the project's views anew; where that cannot be done they are removed: losing them loses nothing."""
+    views.forget_snapshot(erased.workspace)
+    folder = views.folder_of(erased.workspace.root)
+    if folder is None or not folder.is_dir():
+        return 0
+    done = views.refresh(erased.workspace)
+    if done is not None:
+        return len(done.written)
+    held = [path for path in folder.iterdir() if path.is_file()]
+    for path in held:
+        path.unlink(missing_ok=True)
+    return len(held)

@@ -1,0 +1,236 @@
+"""The commands that curate, project and hand off, each run as a user runs it."""
+
+import json
+from dataclasses import dataclass
+
+import click
+import pytest
+from support.record import NOW, make_draft
+
+from recall.cli.app import App
+from recall.cli.curate import author
+from recall.cli.group import run
+from transcript.log import Log
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+    def rows(self) -> list[dict]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def recall(capsys, tmp_path, monkeypatch):
+    """Run one command line in a fresh project whose record holds three turns."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name in ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "QWEN_CODE", "OPENCODE"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.delenv("CURSOR_AGENT", raising=False)
+    monkeypatch.setenv("RECALL_ACTOR", "human:ana")
+
+    def call(*args: str) -> Result:
+        code = run(list(args))
+        streams = capsys.readouterr()
+        return Result(code, streams.out, streams.err)
+
+    assert call("init").code == 0
+    log = Log(App.here().workspace())
+    log.append([make_draft(n, text=f"the wagtail port is {8000 + n}") for n in range(3)], now=NOW)
+    call.log = log  # type: ignore[attr-defined]
+    call.views = folder / ".recall" / "views"  # type: ignore[attr-defined]
+    return call
+
+
+def test_decide_appends_one_event_and_its_view_shows_it_at_once(recall):
+    """ESAA-21, ESAA-33."""
+    before = recall.log.head().seq
+    pointer = make_draft(0).id[:10]
+
+    done = recall("decide", "Use Python", "--why", "the team knows it", "--evidence", pointer)
+
+    assert done.code == 0, done.err
+    assert recall.log.head().seq == before + 1
+    text = (recall.views / "decisions.md").read_text()
+    assert "### Use Python" in text
+    assert f"- evidence: `{pointer}`" in text
+    assert "- by: ana (human)" in text
+    assert recall("verify").code == 0
+
+
+def test_decision_that_is_superseded_once_is_not_superseded_again(recall):
+    """ESAA-56."""
+    first = recall("decide", "Use Python", "--json").rows()[0]["id"]
+    assert recall("decide", "Use Rust", "--supersedes", first).code == 0
+
+    again = recall("decide", "Use Go", "--supersedes", first)
+
+    assert again.code == 1
+    assert "superseded already by" in again.err
+
+
+def test_evidence_that_opens_nothing_is_refused_and_nothing_is_written(recall):
+    before = recall.log.head()
+
+    refused = recall("decide", "Use Python", "--evidence", "zzzzzzzzzz")
+
+    assert refused.code == 1
+    assert "zzzzzzzzzz" in refused.err
+    assert recall.log.head() == before
+
+
+def test_tasks_go_through_their_states(recall):
+    """ESAA-22."""
+    assert recall("task", "add", "Close the file").code == 0
+    assert recall("task", "add", "Write the page").code == 0
+    assert recall("task", "start", "t1", "--role", "implementer").code == 0
+    assert recall("task", "block", "T2", "--note", "waits for the key").code == 0
+    assert recall("task", "done", "T1", "--evidence", make_draft(1).id).code == 0
+
+    rows = recall("task", "list", "--json").rows()
+
+    assert [(row["id"], row["state"]) for row in rows] == [("T1", "done"), ("T2", "blocked")]
+    assert rows == json.loads((recall.views / "tasks.json").read_text())["tasks"]
+    again = recall("task", "done", "T1")
+    assert (again.code, "is done already" in again.err) == (1, True)
+    assert recall("task", "start", "T7").code == 1
+    assert recall("task", "reopen", "T1").code == 0
+    assert recall("task", "list", "--json").rows()[0]["state"] == "open"
+
+
+def test_question_is_open_until_it_is_resolved(recall):
+    assert recall("question", "ask", "Is a lock needed?").code == 0
+    assert "Q1 Is a lock needed?" in (recall.views / "state.md").read_text()
+
+    assert recall("question", "resolve", "q1", "yes").code == 0
+
+    assert "Q1" not in (recall.views / "state.md").read_text()
+    assert recall("question", "resolve", "Q9", "yes").code == 1
+
+
+def test_correction_names_its_target(recall):
+    target = make_draft(0).id
+    assert recall("correct", target[:10], "it is 8443", "--channel", "review").code == 0
+
+    event = next(recall.log.read_back(only="correction"))
+
+    assert (event.body["of"], event.body["actor"], event.body["channel"]) == (target, "ana", "review")
+
+
+@pytest.mark.parametrize(
+    "args",
+    [
+        ("decide", "Use Python"),
+        ("task", "add", "Close the file"),
+        ("question", "ask", "why?"),
+        ("correct", make_draft(0).id, "no"),
+        ("outcome", "it works", "--status", "verified"),
+        ("observe", "look", "--channel", "synapse", "--category", "review"),
+    ],
+)
+def test_dry_run_writes_nothing(recall, args):
+    before = recall.log.head()
+
+    done = recall(*args, "--dry-run", "--json")
+
+    assert done.code == 0, done.err
+    assert done.rows()[0]["dry_run"] is True
+    assert done.rows()[0]["body"]["actor_kind"] == "human"
+    assert recall.log.head() == before
+    assert not recall.views.exists()
+
+
+def test_nobody_at_hand_is_refused(recall, monkeypatch):
+    """ESAA-24."""
+    monkeypatch.delenv("RECALL_ACTOR")
+
+    refused = recall("decide", "Use Python")
+
+    assert refused.code == 2
+    assert "who says it?" in refused.err
+
+
+@pytest.mark.parametrize(
+    ("env", "given", "terminal", "expected"),
+    [
+        ({}, ("ana", "human"), False, ("ana", "human", "recall")),
+        ({"CLAUDECODE": "1"}, (None, None), False, ("claude-code", "agent", "claude-code")),
+        ({"CLAUDECODE": "1"}, (None, None), True, ("claude-code", "agent", "claude-code")),
+        ({"CLAUDECODE": "1"}, ("ana", "human"), False, ("ana", "human", "claude-code")),
+        ({"RECALL_ACTOR": "agent:kite"}, (None, None), False, ("kite", "agent", "kite")),
+        ({}, ("ana", None), True, ("ana", "human", "recall")),
+    ],
+)
+def test_author_is_who_was_named_else_the_harness_else_the_person(env, given, terminal, expected):
+    by = author(env, *given, terminal=terminal)
+
+    assert (by.name, by.kind, by.agent) == expected
+
+
+@pytest.mark.parametrize("given", [("ana", None), (None, "human"), (None, "agent"), (None, None)])
+def test_author_is_never_guessed_without_a_terminal(given):
+    with pytest.raises(click.UsageError, match="who says it"):
+        author({}, *given, terminal=False)
+
+
+def test_project_restores_and_replay_says_equal(recall):
+    """ESAA-14, ESAA-31, ESAA-48."""
+    recall("decide", "Use Python")
+    before = {path.name: path.read_bytes() for path in recall.views.iterdir()}
+    (recall.views / "state.md").unlink()
+    (recall.views / "decisions.md").write_text("mine")
+
+    found = recall("verify", "--json").rows()[0]
+    assert {problem["code"] for problem in found["problems"]} == {"view_missing", "view_edited"}
+    assert recall("replay", "--cold").code == 1
+    assert recall("project", "--dry-run", "--json").rows()[0]["would_write"] == ["state.md", "decisions.md"]
+
+    assert recall("project").code == 0
+
+    assert {path.name: path.read_bytes() for path in recall.views.iterdir()} == before
+    assert recall("replay", "--cold", "--json").rows()[0]["equal"] is True
+    assert recall("verify").code == 0
+
+
+def test_handoff_of_a_task_prints_sections_and_window(recall):
+    """ESAA-30, LCA-6.5-02: and leaves the record as it is."""
+    recall("task", "add", "Document the wagtail port")
+    before = recall.log.head()
+
+    shown = recall("handoff", "--task", "T1", "--json").rows()[0]
+
+    assert len(shown["sections"]) == 10
+    assert [(message["text"], message["why"]) for message in shown["window"]] == [
+        (f"the wagtail port is {8000 + n}", "topic") for n in range(3)
+    ]
+    printed = recall("handoff", "--task", "T1", "--for", "codex")
+    assert printed.out.startswith("# Handoff of T1 for codex, a new session")
+    assert printed.out.count("\n## ") == 11
+    assert recall("handoff", "--task", "T9").code == 1
+    assert recall.log.head() == before
+
+
+def test_context_takes_the_beginning_of_a_harness_name(recall):
+    """ESAA-17: grok stands for grok-build; what may be several harnesses is refused."""
+    recall.log.append([make_draft("g", text="from grok", agent="grok-build")], now=NOW)
+
+    rows = recall("context", "--agent", "grok", "--last", "20", "--json").rows()
+
+    assert [row["text"] for row in rows[:-1]] == ["from grok"]
+    assert rows[-1]["note"] == "1 turns: all there are of what was asked for"
+    refused = recall("context", "--agent", "c")
+    assert (refused.code, "claude-code" in refused.err) == (2, True)
+    assert recall("context", "--type", "nonsense").code == 2
+
+
+def test_context_combines_its_filters(recall):
+    rows = recall(
+        "context", "--topic", "8001", "--role", "user", "--since", "2026-01-01", "--until", "2027-01-01", "--json"
+    ).rows()
+
+    assert [row["text"] for row in rows[:-1]] == ["the wagtail port is 8001"]

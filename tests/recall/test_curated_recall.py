@@ -1,0 +1,76 @@
+"""Curated events in a turn: decisions speak with their authority, replaced and private ones stay out, peers are low."""
+
+from support.embedder import StubEmbedder
+from support.record import NOW, make_draft, make_log
+from support.story import ANA, CODEX, at
+
+from indexer import writer
+from indexer.settings import IndexSettings
+from indexer.store import Store
+from indexer.tokens import TokenCounter
+from recall.engine import recall
+from recall.query import Query
+from recall.settings import Settings
+from scoring.authority import AUTHORITY
+from scoring.pool import score_pool
+from transcript.curation import decision, observation
+
+
+def ask(log, prompt: str, **fields):
+    """Return the verdict of each passage by its text."""
+    with Store.open(log.workspace.index_path, "w") as store:
+        writer.index(log.workspace, store, IndexSettings(), now=NOW, embedder=StubEmbedder())
+        query = Query(prompt, **fields)
+        turn = recall(query, store, None, Settings(), now=NOW, count_tokens=TokenCounter(), scorer=score_pool)
+    return {
+        ranked.candidate.text or ranked.candidate.pointer.event: (ranked.verdict, ranked.candidate.source)
+        for ranked in turn.ranked
+    }
+
+
+def test_decision_is_recalled_as_curated_and_its_predecessor_is_not(tmp_path):
+    """ESAA-56: what was replaced is never shown as current."""
+    old = decision(ANA, at(0), "The wagtail service listens on port 8080")
+    new = decision(ANA, at(1), "The wagtail service listens on port 8443", supersedes=old.id)
+    log = make_log(tmp_path, [make_draft(0, text="hello"), old, new])
+
+    found = ask(log, "Which port does the wagtail service listen on?")
+
+    assert found[new.body["text"]] == ("shown", "curated")
+    assert ("superseded", "curated") in found.values()
+    assert sum(verdict == "shown" for verdict, _ in found.values()) == 1
+
+
+def test_decision_that_is_taken_up_again_in_the_same_words_is_shown(tmp_path):
+    first = decision(ANA, at(0), "The wagtail service listens on port 8080")
+    other = decision(ANA, at(1), "The wagtail service listens on port 8443", supersedes=first.id)
+    again = decision(ANA, at(2), "The wagtail service listens on port 8080", supersedes=other.id)
+    log = make_log(tmp_path, [first, other, again])
+
+    found = ask(log, "Which port does the wagtail service listen on?")
+
+    assert found[again.body["text"]] == ("shown", "curated")
+
+
+def test_peer_is_external_and_below_anything_of_ours(tmp_path):
+    """LCA-4.7-03."""
+    told = observation(CODEX, at(0), "The wagtail service listens on port 9999", channel="synapse", category="review")
+
+    found = ask(make_log(tmp_path, [told]), "Which port does the wagtail service listen on?")
+
+    assert found[told.body["text"]][1] == "external"
+    assert AUTHORITY["external"] < min(value for name, value in AUTHORITY.items() if name != "external")
+
+
+def test_private_observation_is_never_shown_but_to_a_private_audience(tmp_path):
+    """LCA-9.3-01."""
+    told = observation(
+        CODEX, at(0), "The wagtail service listens on port 9999", channel="dm", category="governance", private=True
+    )
+    log = make_log(tmp_path, [told])
+
+    assert {verdict for verdict, _ in ask(log, "Which port does the wagtail service listen on?").values()} == {
+        "private"
+    }
+    shown = ask(log, "Which port does the wagtail service listen on?", audience="private")
+    assert "private" not in {verdict for verdict, _ in shown.values()}

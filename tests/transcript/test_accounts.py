@@ -1,0 +1,137 @@
+"""Counts account for every event; a chain of decisions and tasks is found from any of its ends."""
+
+import json
+
+import pytest
+from click.testing import CliRunner
+from support.capture import NOW, Project
+from support.record import make_draft, make_log, make_turns
+
+from recall.cli.app import App
+from recall.cli.group import cli
+from transcript.accounts import UNATTRIBUTED, audit, stats, trail
+from transcript.errors import PointerError
+from transcript.log import Log
+from transcript.redaction import erase
+from transcript.redaction_plan import plan_events
+
+SOURCE = {"harness": "claude-code", "version": "1", "id": "n", "part": 0, "adapter": "1", "source": "a" * 16}
+
+
+def record(tmp_path):
+    """A record of two agents, nameless turns, tools, a ledger row and decisions."""
+    drafts = [make_draft(f"c{n}", native=SOURCE) for n in range(3)]
+    drafts += [make_draft(f"x{n}", agent="codex", native=SOURCE) for n in range(2)]
+    drafts += [make_draft(f"u{n}", agent=agent, native=SOURCE) for n, agent in enumerate(("unknown", "wire"))]
+    drafts += [make_draft("t", "tool_call", native=SOURCE), make_draft("r", "recall", body={"mode": "warm"})]
+    drafts += [make_draft("d", "decision", body={"text": "x", "actor": "dana"}), make_draft("i", "index_run")]
+    return make_log(tmp_path, drafts)
+
+
+def test_every_breakdown_sums_to_the_total_with_a_bucket_for_the_nameless(tmp_path):
+    log = record(tmp_path)
+
+    found = stats(log.read())
+
+    assert found.total == log.head().seq == 11
+    for counts in (found.types, found.agents, found.actors, found.months):
+        assert sum(counts.values()) == 11
+    assert found.turns_by_agent == {"claude-code": 3, "codex": 2, UNATTRIBUTED: 2}
+    assert sum(found.turns_by_agent.values()) == sum(found.turns_by_kind.values()) == found.turns == 7
+
+
+def test_an_audit_accounts_for_every_event(tmp_path):
+    log = record(tmp_path)
+    target = next(log.read())
+    erase(log.workspace, lambda: plan_events(log.workspace, {target.id}, reason="asked"), now=NOW, by="dana")
+
+    found = audit(log.read())
+
+    assert found.total == found.accounted() == log.head().seq == 13
+    assert found.captured["claude-code"]["events"] == 4
+    assert found.decided["dana"]["types"] == {"decision": 1}
+    assert [(entry["how"], entry.get("by"), entry["events"]) for entry in found.erased] == [
+        ("redact", "dana", 1),
+        ("redact", None, 0),
+    ]
+    assert stats(log.read()).redacted == 1
+    assert stats(log.read()).turns_by_kind["redacted"] == 1
+
+
+def chain(tmp_path):
+    """ESAA's case: diagnosis, fix, verification, as linked events; and things that have nothing to do with it."""
+    log = make_log(tmp_path, [make_draft("log", "tool_result", text="stack trace"), *make_turns(3)])
+    seen = next(log.read()).id
+    diagnosis = make_draft("diagnosis", "decision", body={"text": "the pool leaks", "evidence": [f"{seen}#0-5"]})
+    fix = make_draft("fix", "task", body={"task": "T1", "text": "close it", "decisions": [diagnosis.id]})
+    proof = make_draft("proof", "tool_result", text="12 passed")
+    done = make_draft("done", "task", body={"task": "T1", "text": "T1 done", "evidence": [proof.id]})
+    verified = make_draft("verified", "outcome", body={"task": "T1", "text": "verified: fixed"})
+    wrong = make_draft("wrong", "correction", body={"of": diagnosis.id, "text": "only on linux"})
+    other = make_draft("other", "decision", body={"text": "use sqlite"})
+    log.append([diagnosis, other, fix, proof, done, verified, wrong], now=NOW)
+    return log
+
+
+@pytest.mark.parametrize("start", ["T1", "diagnosis", "wrong"])
+def test_a_trail_tells_diagnosis_fix_and_verification(tmp_path, start):
+    log = chain(tmp_path)
+
+    found = trail(log, start if start == "T1" else make_draft(start).id)
+
+    said = [step.event.body["text"] for step in found]
+    assert said == [
+        *("stack trace", "the pool leaks", "close it", "12 passed", "T1 done", "verified: fixed", "only on linux"),
+    ]
+    assert found[2].names == (found[1].event.id,)
+
+
+def test_a_trail_of_nothing_is_an_error(tmp_path):
+    with pytest.raises(PointerError):
+        trail(chain(tmp_path), "T99")
+
+
+def test_the_commands_print_what_the_record_holds(tmp_path):
+    project = Project(tmp_path)
+    session = project.session()
+    session.user("Which port?")
+    session.assistant("8080.")
+    session.write(project.config)
+    project.sync()
+    app = App(project.env, project.root, project.data)
+
+    def run(*arguments):
+        done = CliRunner().invoke(cli, ["log", *arguments], obj=app)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    head = Log(project.workspace).head().seq
+    counts = json.loads(run("stats", "--json"))
+    account = json.loads(run("audit", "--json", "--events"))
+
+    assert counts["total"] == account["total"] == account["accounted"] == account["head"]["seq"] == head
+    assert counts["turns"] == {"total": 2, "agents": {"claude-code": 2}, "kinds": {"prompt": 1, "reply": 1}}
+    assert all(len(part["ids"]) == part["events"] for part in account["projected"])
+    assert "2 turns" in run("stats")
+    assert "captured claude-code" in run("audit")
+
+
+def test_a_task_that_is_told_by_commands_has_its_trail(tmp_path):
+    project = Project(tmp_path)
+    app = App(project.env, project.root, project.data)
+
+    def run(*arguments):
+        done = CliRunner().invoke(cli, list(arguments), obj=app)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    run("decide", "The pool leaks", "--kind", "diagnosis", "--actor", "dana", "--as", "human")
+    diagnosis = project.events("decision")[0]
+    run("task", "add", "Close the pool", "--decision", diagnosis.pointer, "--actor", "dana", "--as", "human")
+    run("task", "done", "T1", "--evidence", diagnosis.pointer, "--actor", "dana", "--as", "human")
+
+    lines = [json.loads(line) for line in run("log", "trail", "T1", "--json").splitlines()]
+
+    assert [line["type"] for line in lines] == ["decision", "task", "task"]
+    assert lines[1]["names"] == [diagnosis.id]
+    assert "The pool leaks" in run("log", "trail", "T1")

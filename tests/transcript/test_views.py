@@ -1,0 +1,306 @@
+"""The views: what they say, that they are the same bytes anywhere, and that an edit is found and undone."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import jsonschema
+import pytest
+from support.record import NOW, make_draft, make_log, make_turns
+from support.story import ANA, CODEX, at, story
+
+import transcript
+from transcript.curation import decision, task
+from transcript.event import Draft
+from transcript.projections import handoff, views
+from transcript.projections.page import NONE
+from transcript.verify import CODES, verify
+
+GOLDEN = Path(__file__).parent / "golden"
+SCHEMA = json.loads((Path(transcript.__file__).parent / "schema" / "tasks.schema.json").read_text("utf-8"))
+
+
+@pytest.fixture
+def log(tmp_path):
+    return make_log(tmp_path, story())
+
+
+def held(log) -> dict[str, bytes]:
+    folder = log.workspace.root / ".recall" / "views"
+    return {path.name: path.read_bytes() for path in sorted(folder.iterdir())}
+
+
+def without_hashes(data: bytes) -> str:
+    """The envelope's hash chains to the workspace's id and to salts, which are random."""
+    import re
+
+    return re.sub(r"\b[0-9a-f]{64}\b", "0" * 64, data.decode("utf-8"))
+
+
+@pytest.mark.parametrize("name", views.NAMES)
+def test_view_is_the_golden_one(log, name):
+    """ESAA-26, -27, -28, -29: RECALL_GOLDEN=1 writes them anew."""
+    views.project(log.workspace)
+    text = without_hashes(held(log)[name])
+    golden = GOLDEN / name
+    if os.environ.get("RECALL_GOLDEN"):
+        golden.write_text(text, encoding="utf-8", newline="\n")
+
+    assert text == golden.read_text(encoding="utf-8")
+
+
+def test_tasks_validate_and_count_every_task_once(log):
+    """ESAA-28, ESAA-22."""
+    views.project(log.workspace)
+    tasks = json.loads(held(log)["tasks.json"])
+
+    jsonschema.Draft202012Validator(SCHEMA).validate(tasks)
+    counts = tasks["counts"]
+    assert counts["open"] + counts["done"] + counts["blocked"] == counts["created"] == 2
+    assert [(task["id"], task["state"]) for task in tasks["tasks"]] == [("T1", "done"), ("T2", "open")]
+
+
+def test_handoff_has_ten_headings_even_of_an_empty_record(tmp_path):
+    """LCA-6.5-01."""
+    log = make_log(tmp_path)
+    views.project(log.workspace)
+    text = held(log)["handoff.md"].decode()
+
+    assert [line[3:] for line in text.splitlines() if line.startswith("## ")] == list(handoff.HEADINGS)
+    assert len(handoff.HEADINGS) == 10
+    assert text.count(NONE) == 10
+
+
+def test_every_line_of_a_handoff_points_into_the_record(log):
+    """LCA-6.5-02: and the record is not changed by it."""
+    before = log.head()
+    state, _, _ = views.folded(log)
+
+    lines = [line for _, body in handoff.sections(state, handoff.Focus()) for line in body]
+
+    assert len(lines) > 8
+    for line in lines:
+        assert log.find(line.rsplit("`", 2)[1])
+    assert log.head() == before
+
+
+def test_purposes_differ_in_role_lines(log):
+    """LCA-6.5-03."""
+    log.append([task(CODEX, at(20), "T2", "start")], now=NOW)
+    state, _, _ = views.folded(log)
+
+    pages = {
+        purpose: "\n".join(handoff.page(state, handoff.Focus(purpose=purpose, role="reviewer")))
+        for purpose in handoff.PURPOSES
+    }
+
+    assert len(set(pages.values())) == 3
+    assert "the same agent goes on" in pages["compaction"]
+    assert "to be taken over as reviewer" in pages["role"]
+
+
+def test_superseded_decision_stays_and_is_marked(log):
+    """ESAA-56."""
+    views.project(log.workspace)
+    text = held(log)["decisions.md"].decode()
+    current, replaced = text.split("## Replaced")
+
+    assert "Use Python 3.11" in current
+    assert "Use Python for the tooling" in replaced
+    assert "superseded by" in replaced
+    assert sum(event.type == "decision" for event in log.read()) == 4
+
+
+def test_watermark_is_the_last_event_of_a_folded_type(log):
+    """ESAA-33: what a view does not fold leaves it as it is."""
+    views.project(log.workspace)
+    before = held(log)
+    log.append([make_draft("ledger", "recall")], now=NOW)
+
+    done = views.project(log.workspace)
+
+    assert done.written == ()
+    assert views.lag(log.workspace) == 0
+    last = [event for event in log.read() if event.type in ("task", "decision", "outcome")][-1]
+    mark = json.loads(before["tasks.json"])["watermark"]
+    assert mark == {"seq": last.seq, "id": last.id, "hash": last.position.hash}
+
+
+def test_refresh_follows_each_write(log):
+    """ESAA-33."""
+    views.project(log.workspace)
+    log.append([decision(ANA, at(30), "Ship on Friday")], now=NOW)
+    assert views.lag(log.workspace) > 0
+    assert "view_stale" in verify(log.workspace).codes
+
+    views.refresh(log.workspace)
+
+    assert views.lag(log.workspace) == 0
+    assert b"Ship on Friday" in held(log)["decisions.md"]
+    assert verify(log.workspace).ok
+
+
+@pytest.mark.parametrize("name", views.NAMES)
+def test_one_changed_byte_is_found_and_restored(log, name):
+    """ESAA-31, ESAA-15."""
+    views.project(log.workspace)
+    before = held(log)
+    path = log.workspace.root / ".recall" / "views" / name
+    for place in range(0, len(before[name]), 97):
+        changed = bytearray(before[name])
+        changed[place] ^= 1
+        path.write_bytes(bytes(changed))
+        report = verify(log.workspace)
+        assert report.codes == ["view_edited"], place
+        assert report.problems[0].where == f"views/{name}"
+
+    views.project(log.workspace)
+
+    assert held(log) == before
+    assert verify(log.workspace).ok
+
+
+def test_missing_view_and_missing_folder_are_found_and_restored(log):
+    """ESAA-14: the same bytes as before."""
+    views.project(log.workspace)
+    before = held(log)
+    folder = log.workspace.root / ".recall" / "views"
+    (folder / "state.md").unlink()
+    assert verify(log.workspace).codes == ["view_missing"]
+    for path in folder.iterdir():
+        path.unlink()
+    folder.rmdir()
+    assert verify(log.workspace).counts["problems"] == 4
+
+    views.project(log.workspace)
+
+    assert held(log) == before
+
+
+def test_codes_of_views_are_their_own():
+    assert set(views.CODES) <= set(CODES)
+    assert set(views.CODES) == {"view_missing", "view_edited", "view_stale"}
+
+
+def test_record_that_was_never_projected_is_whole(log):
+    assert verify(log.workspace).ok
+
+
+def test_snapshot_and_tail_give_what_the_whole_record_gives(tmp_path):
+    """ESAA-47: after every event, from every earlier snapshot."""
+    log = make_log(tmp_path)
+    for draft in story():
+        log.append([draft], now=NOW)
+        done = views.project(log.workspace)
+        quick = views.folded(log)
+        whole = views.folded(log, snapshot=False)
+        assert views.rendered(quick[0]) == views.rendered(whole[0])
+        assert json.dumps(quick[0]) == json.dumps(whole[0])
+    assert done.from_snapshot
+
+
+def test_snapshot_before_a_redaction_is_not_used(log):
+    views.project(log.workspace)
+    log.append([make_draft("gone", "redaction", body={"events": []})], now=NOW)
+
+    assert views.folded(log)[2] is False
+
+
+@pytest.mark.parametrize("damage", [b"", b"{}", b"not json", b'{"version":1,"of":"other","state":{},"position":{}}'])
+def test_damaged_snapshot_costs_time_only(log, damage):
+    views.project(log.workspace)
+    before = held(log)
+    (log.workspace.run_dir / views.SNAPSHOT).write_bytes(damage)
+
+    assert views.project(log.workspace).written == ()
+    assert held(log) == before
+
+
+def test_cold_replay_needs_the_log_alone(log):
+    """ESAA-48, as far as views go."""
+    views.project(log.workspace)
+    (log.workspace.run_dir / views.SNAPSHOT).write_bytes(b"wrong")
+
+    assert views.equal_when_cold(log.workspace) == (True, dict.fromkeys(views.NAMES, True))
+
+    (log.workspace.root / ".recall" / "views" / "state.md").write_text("mine")
+    assert views.equal_when_cold(log.workspace)[1]["state.md"] is False
+
+
+_RENDER = """
+import sys
+from pathlib import Path
+from transcript.log import Log
+from transcript.projections import views
+from transcript.workspace import Workspace
+made = views.rendered(views.folded(Log(Workspace(sys.argv[1], Path(sys.argv[2]))), snapshot=False)[0])
+sys.stdout.buffer.write(b"".join(made.values()))
+"""
+
+
+def test_bytes_are_the_same_in_any_time_zone_locale_and_hash_seed(log):
+    """ESAA-32."""
+    views.project(log.workspace)
+    seen = {b"".join(held(log)[name] for name in views.NAMES)}
+    for zone, locale, seed in (("Asia/Tokyo", "C", "1"), ("America/Lima", "tr_TR.UTF-8", "77")):
+        env = {**os.environ, "TZ": zone, "LC_ALL": locale, "LANG": locale, "PYTHONHASHSEED": seed}
+        env["PYTHONPATH"] = str(Path(transcript.__file__).parents[1])
+        ran = subprocess.run(
+            [sys.executable, "-c", _RENDER, log.workspace.id, str(log.workspace.home)],
+            env=env,
+            capture_output=True,
+            check=True,
+        )
+        seen.add(ran.stdout)
+
+    assert len(seen) == 1
+
+
+def test_private_observation_is_in_no_view(tmp_path):
+    from transcript.curation import observation
+
+    told = [
+        observation(CODEX, at(n), words, channel="synapse", category="alert", private=private)
+        for n, words, private in ((0, "the heron key leaked", True), (1, "the build is red", False))
+    ]
+    data = b"".join(views.rendered(views.folded(make_log(tmp_path, told))[0]).values())
+
+    assert b"heron" not in data
+    assert b"the build is red" in data
+
+
+def test_words_cannot_forge_a_watermark_or_a_heading(tmp_path):
+    made = decision(ANA, at(0), "x -->\n## Forged\n<!-- sha256=" + "0" * 64, why="\n# Also\n- not")
+    log = make_log(tmp_path, [made])
+    views.project(log.workspace)
+    text = held(log)["decisions.md"].decode()
+
+    assert "\n## Forged" not in text
+    assert "\n# Also" not in text
+    assert verify(log.workspace).ok
+
+
+def many(count: int) -> list[Draft]:
+    return [*make_turns(count), *story()]
+
+
+@pytest.mark.slow
+def test_one_more_event_costs_little(tmp_path):
+    """ESAA-47 and the issue's 50 ms, at 57,000 events."""
+    log = make_log(tmp_path, many(57_000))
+    began = time.perf_counter()
+    views.project(log.workspace)
+    whole = time.perf_counter() - began
+    views.project(log.workspace)
+    log.append([decision(ANA, at(30), "Ship on Friday")], now=NOW)
+
+    began = time.perf_counter()
+    done = views.project(log.workspace)
+    tail = time.perf_counter() - began
+
+    assert done.from_snapshot
+    assert tail < 0.05
+    assert whole / tail >= 10

@@ -1,0 +1,56 @@
+"""Views: what is no file of lines, read as one. One JSON object a line, in the record's order."""
+
+import io
+import json
+from collections.abc import Iterable
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any, BinaryIO
+
+from transcript.event import stamp
+
+MAX_DOCUMENT_BYTES = 512 << 20
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
+
+
+class UnreadableSource(OSError):
+    """A source cannot be read as it stands now: a document half written, a database that is none."""
+
+    def __init__(self, reason: str) -> None:
+        super().__init__(None, reason)
+        self.strerror = reason
+
+
+def as_lines(records: Iterable[Any]) -> BinaryIO:
+    """Return records as lines, each ended. A number that is not JSON stays what it is, for the reader to keep raw."""
+    return io.BytesIO(b"".join(_encode(record).encode("ascii") + b"\n" for record in records))
+
+
+def document(path: Path) -> Any:
+    """Return what a JSON file holds; UnreadableSource for one that is torn, too large or no JSON."""
+    if path.stat().st_size > MAX_DOCUMENT_BYTES:
+        raise UnreadableSource(f"longer than {MAX_DOCUMENT_BYTES >> 20} MiB")
+    try:
+        return json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
+    except (ValueError, RecursionError):
+        raise UnreadableSource("no whole JSON document (perhaps half written)") from None
+
+
+def head_of(path: Path, size: int = 4096) -> bytes:
+    """Return the first bytes of a file, nothing when it cannot be read."""
+    try:
+        with path.open("rb") as file:
+            return file.read(size)
+    except OSError:
+        return b""
+
+
+def moment(milliseconds: object) -> str:
+    """Return a Unix time in milliseconds as the record writes times, "" when it is none."""
+    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
+        return ""
+    try:
+        return stamp(_EPOCH + timedelta(milliseconds=int(milliseconds)))
+    except (OverflowError, ValueError):
+        return ""

@@ -1,0 +1,206 @@
+"""Keeps the files under `.recall/views/` what the record says: writes, checks and restores them.
+
+A snapshot of the fold in `run/` makes the next fold as short as what came since; losing it loses time only. It holds
+words of the record, so a redaction that is found behind it throws it away, and `forget_snapshot` does so at once.
+"""
+
+import contextlib
+import json
+import os
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+from transcript.errors import LockBusy, RecordError, WorkspaceError
+from transcript.event import Event, Position
+from transcript.lock import FileLock
+from transcript.log import Log
+from transcript.paths import write_atomic
+from transcript.projections import decisions, handoff, state, tasks
+from transcript.projections.fold import CURATED, VERSION, empty, fold, position_dict, watermark
+from transcript.projections.page import is_sealed, through
+from transcript.workspace import Workspace
+
+VIEWS: tuple[ModuleType, ...] = (state, decisions, tasks, handoff)
+NAMES = tuple(view.NAME for view in VIEWS)
+SNAPSHOT = "projections.json"
+ROOTS = "views.json"
+LOCK_SECONDS = 10.0
+CODES = {
+    "view_missing": "a projection is gone; 'recall project' restores it",
+    "view_edited": "a projection was changed by hand; 'recall project' restores it",
+    "view_stale": "a projection is behind the record; 'recall project' renews it",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Projected:
+    """What one projection run did: files written of those there are, and how far the record was read."""
+
+    folder: Path | None
+    written: tuple[str, ...]
+    seq: int
+    from_snapshot: bool
+
+
+def folder_of(root: Path | None) -> Path | None:
+    """Return the folder of a project's views, None where the project was never initialised."""
+    return root / ".recall" / "views" if root is not None and (root / ".recall").is_dir() else None
+
+
+def folded(log: Log, *, snapshot: bool = True) -> tuple[dict[str, Any], Position, bool]:
+    """Return the folded record, the position it reaches, and whether a snapshot served."""
+    held = _read_snapshot(log) if snapshot else None
+    if held is not None:
+        folded_on = _fold_on(log, *held)
+        if folded_on is not None:
+            return *folded_on, True
+    made = _fold_on(log, empty(), log.start, whole=True)
+    assert made is not None
+    return *made, False
+
+
+def rendered(folded_state: dict[str, Any]) -> dict[str, bytes]:
+    """Return every view by its name."""
+    return {view.NAME: view.render(folded_state) for view in VIEWS}
+
+
+def project(workspace: Workspace, *, snapshot: bool = True) -> Projected:
+    """Write every view that is not what the record says; WorkspaceError where the project has no place for them."""
+    if folder_of(workspace.root) is None:
+        raise WorkspaceError("this project has no folder .recall; run 'recall init' first")
+    return _project(workspace, snapshot=snapshot)
+
+
+def refresh(workspace: Workspace) -> Projected | None:
+    """Bring the views up to the record after a write; None where there is no place for them or another does it now.
+
+    What cannot be written is left: `recall verify` finds it, `recall project` mends it.
+    """
+    with contextlib.suppress(OSError, RecordError, LockBusy):
+        return _project(workspace, snapshot=True)
+    return None
+
+
+def forget_snapshot(workspace: Workspace) -> None:
+    """Remove the snapshot, which holds words of the record."""
+    (workspace.run_dir / SNAPSHOT).unlink(missing_ok=True)
+
+
+def check(workspace: Workspace, report: Callable[[str, str], None]) -> None:
+    """Report (code, file) for each view that is missing, edited or stale; nothing where none was ever written."""
+    folder = folder_of(workspace.root)
+    if folder is None or (os.fspath(folder.parents[1]) not in _roots(workspace) and not folder.is_dir()):
+        return
+    wanted = rendered(folded(Log(workspace), snapshot=False)[0])
+    for name, data in wanted.items():
+        held = _bytes(folder / name)
+        if held is None:
+            report("view_missing", f"views/{name}")
+        elif held != data:
+            report("view_stale" if is_sealed(held) else "view_edited", f"views/{name}")
+
+
+def lag(workspace: Workspace) -> int | None:
+    """Return how many events of folded types the written views are behind, None where none was ever written."""
+    folder = folder_of(workspace.root)
+    if folder is None or not folder.is_dir():
+        return None
+    now = folded(Log(workspace))[0]
+    behind = 0
+    for view in VIEWS:
+        data = _bytes(folder / view.NAME)
+        behind = max(behind, int(watermark(now, view.TYPES)["seq"]) - (through(data) if data else 0))
+    return behind
+
+
+def equal_when_cold(workspace: Workspace) -> tuple[bool, dict[str, bool]]:
+    """Rebuild every view from the record alone; return whether all are equal to the files, and which are."""
+    wanted = rendered(folded(Log(workspace), snapshot=False)[0])
+    folder = folder_of(workspace.root)
+    equal = {name: folder is not None and _bytes(folder / name) == data for name, data in wanted.items()}
+    return all(equal.values()), equal
+
+
+def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
+    own = folder_of(workspace.root)
+    log = Log(workspace)
+    with FileLock(workspace.run_dir / "views.lock", timeout=LOCK_SECONDS):
+        made, at, served = folded(log, snapshot=snapshot)
+        data = rendered(made)
+        written: tuple[str, ...] = ()
+        for folder in sorted({*filter(None, map(folder_of, map(Path, _roots(workspace)))), *([own] if own else [])}):
+            changed = _write(folder, data)
+            written = changed if folder == own else written
+        if own is not None:
+            _note_root(workspace)
+        _write_snapshot(workspace, made, at)
+    return Projected(own, written, at.seq, served)
+
+
+def _write(folder: Path, data: dict[str, bytes]) -> tuple[str, ...]:
+    folder.mkdir(exist_ok=True)
+    changed = tuple(name for name, wanted in data.items() if _bytes(folder / name) != wanted)
+    for name in changed:
+        write_atomic(folder / name, data[name], durable=False)
+    return changed
+
+
+def _fold_on(
+    log: Log, made: dict[str, Any], at: Position, *, whole: bool = False
+) -> tuple[dict[str, Any], Position] | None:
+    """Fold what stands behind a position; None when the snapshot before it cannot be trusted any more."""
+    try:
+        for event in log.read(at):
+            if event.type == "redaction" and not whole:
+                return None
+            fold(made, event, _body(log, event))
+            at = event.position
+    except RecordError:
+        if whole:
+            raise
+        return None
+    return made, at
+
+
+def _body(log: Log, event: Event) -> dict[str, Any]:
+    return log.body(event) if event.type in CURATED else event.body
+
+
+def _read_snapshot(log: Log) -> tuple[dict[str, Any], Position] | None:
+    try:
+        held = json.loads((log.workspace.run_dir / SNAPSHOT).read_bytes())
+        if held["version"] != VERSION or held["state"]["version"] != VERSION or held["of"] != log.workspace.id:
+            return None
+        return held["state"], Position(**held["position"])
+    except (OSError, ValueError, KeyError, TypeError):
+        return None
+
+
+def _write_snapshot(workspace: Workspace, made: dict[str, Any], at: Position) -> None:
+    held = {"version": VERSION, "of": workspace.id, "position": position_dict(at), "state": made}
+    data = json.dumps(held, separators=(",", ":")).encode("ascii")
+    write_atomic(workspace.run_dir / SNAPSHOT, data, durable=False)
+
+
+def _roots(workspace: Workspace) -> list[str]:
+    try:
+        held = json.loads((workspace.run_dir / ROOTS).read_bytes())
+    except (OSError, ValueError):
+        return []
+    return [root for root in held if isinstance(root, str)] if isinstance(held, list) else []
+
+
+def _note_root(workspace: Workspace) -> None:
+    held, root = _roots(workspace), os.fspath(workspace.root or "")
+    if root not in held:
+        write_atomic(workspace.run_dir / ROOTS, json.dumps(sorted([*held, root])).encode("ascii"))
+
+
+def _bytes(path: Path) -> bytes | None:
+    try:
+        return path.read_bytes()
+    except OSError:
+        return None
