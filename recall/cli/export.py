@@ -13,6 +13,7 @@ import click
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import note
 from transcript.errors import PointerError
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from transcript.workspace import Workspace
@@ -59,7 +60,7 @@ def wire(workspace: Workspace, out: Path, dry_run: bool) -> None:
 
     events = Log(workspace).head().seq
     if dry_run:
-        note(f"{events:,} events would be written to {out}")
+        note(f"{counted(events, 'event')} would be written to {out}")
         return
     beside = out.with_name(f".{out.name}.part")
     try:
@@ -68,7 +69,7 @@ def wire(workspace: Workspace, out: Path, dry_run: bool) -> None:
         beside.replace(out)
     finally:
         beside.unlink(missing_ok=True)
-    note(f"{events:,} events written to {out}; it holds everything that was said, secrets included")
+    note(f"{counted(events, 'event')} written to {out}; it holds everything that was said, secrets included")
 
 
 def atif(workspace: Workspace, out: Path, session: str | None, dry_run: bool) -> None:
@@ -81,9 +82,10 @@ def atif(workspace: Workspace, out: Path, session: str | None, dry_run: bool) ->
     if session is not None:
         names = [name for name in names if name.startswith(session)]
         if len(names) != 1:
-            raise PointerError(f"{len(names) or 'no'} sessions are called {session}; 'recall context' shows their ids")
+            how_many = counted(len(names), "session is", "sessions are")
+            raise PointerError(f"{how_many} called {session}; 'recall context' shows their ids")
     if dry_run:
-        note(f"{len(names):,} sessions would be written to {out}")
+        note(f"{counted(len(names), 'session')} would be written to {out}")
         return
     if session is None:
         out.mkdir(exist_ok=True, mode=0o700)
@@ -92,7 +94,7 @@ def atif(workspace: Workspace, out: Path, session: str | None, dry_run: bool) ->
         with private(path) as file:
             text = json.dumps(format.trajectory(log, name), ensure_ascii=True, indent=1)
             file.write(f"{text}\n".encode("ascii"))
-    note(f"{len(names):,} sessions written to {out}; they hold everything that was said, secrets included")
+    note(f"{counted(len(names), 'session')} written to {out}; they hold everything that was said, secrets included")
 
 
 def private(path: Path) -> IO[bytes]:

@@ -8,6 +8,7 @@ import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.output import emit, note, say
+from transcript.telling import counted
 
 
 @click.command("import")
@@ -31,7 +32,7 @@ def command(app: App, file: Path, dry_run: bool, as_json: bool) -> None:
     with file.open("rb") as handle:
         header = header_of(handle)
         if dry_run:
-            note(f"{file} holds {header['events']:,} events of workspace {header['workspace']}")
+            note(f"{file} holds {counted(header['events'], 'event')} of workspace {header['workspace']}")
             return
         handle.seek(0)
         workspace = app.writable_workspace()
@@ -41,6 +42,6 @@ def command(app: App, file: Path, dry_run: bool, as_json: bool) -> None:
     if as_json:
         emit({"events": done.events, "media": done.media, "chained": done.chained, "workspace": done.workspace})
         return
-    say(f"{done.events:,} events and {done.media:,} media imported; 'recall index' makes them searchable")
+    say(f"{counted(done.events, 'event')} and {done.media:,} media imported; 'recall index' makes them searchable")
     if not done.chained:
         say("the exported workspace is on this machine too: this copy has an id and a chain of its own")

@@ -9,6 +9,7 @@ import click
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import emit, say
 from recall.cli.show import as_dict, heading, shortened
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -117,12 +118,14 @@ def stats_dict(found: Stats) -> dict[str, Any]:
 
 def stats_text(found: Stats) -> str:
     """The counts for people."""
-    lines = [f"{found.total:,} events in {found.sessions:,} sessions, {found.redacted:,} of them redacted"]
+    lines = [
+        f"{counted(found.total, 'event')} in {counted(found.sessions, 'session')}, {found.redacted:,} of them redacted"
+    ]
     parts = {"types": found.types, "agents": found.agents, "actors": found.actors}
-    lines += [f"  by {name[:-1]}: {counted(counts)}" for name, counts in parts.items()]
-    lines.append(f"{found.turns:,} turns")
-    lines.append(f"  by agent: {counted(found.turns_by_agent)}")
-    lines.append(f"  by kind: {counted(found.turns_by_kind)}")
+    lines += [f"  by {name[:-1]}: {ranking(counts)}" for name, counts in parts.items()]
+    lines.append(f"{counted(found.turns, 'turn')}")
+    lines.append(f"  by agent: {ranking(found.turns_by_agent)}")
+    lines.append(f"  by kind: {ranking(found.turns_by_kind)}")
     return "\n".join(lines)
 
 
@@ -164,20 +167,22 @@ def part_dict(part: dict[str, Any]) -> dict[str, Any]:
 
 def audit_text(found: Audit, used: list[dict[str, Any]]) -> str:
     """The audit for people."""
-    lines = [f"{found.total:,} events, {found.accounted():,} accounted for"]
+    lines = [f"{counted(found.total, 'event')}, {found.accounted():,} accounted for"]
     for title, parts in (("captured", found.captured), ("decided", found.decided)):
         for name, part in sorted(parts.items()):
             span = f"{part['first'][:16].replace('T', ' ')} to {part['last'][:16].replace('T', ' ')}"
-            lines.append(f"  {title} {name}: {part['events']:,} ({counted(part['types'])}), {span}")
+            lines.append(f"  {title} {name}: {part['events']:,} ({ranking(part['types'])}), {span}")
     for entry in found.erased:
         if not entry.get("done"):
             who = f" by {entry['by']}" if entry.get("by") else ""
             when = entry["ts"][:16].replace("T", " ")
-            lines.append(f"  erased {when}{who}: {entry['events']:,} events ({entry['how']})")
-    lines.append(f"  ledger: {counted(found.ledger) or 'no turn yet'}")
-    lines.append(f"  index runs: {found.indexed:,}; other: {counted(found.other) or 'none'}")
+            lines.append(f"  erased {when}{who}: {counted(entry['events'], 'event')} ({entry['how']})")
+    lines.append(f"  ledger: {ranking(found.ledger) or 'no turn yet'}")
+    lines.append(f"  index runs: {found.indexed:,}; other: {ranking(found.other) or 'none'}")
     for part in used:
-        lines.append(f"  {part['name']}: made of {part['events']:,} events, through {part['through']['seq']:,}")
+        lines.append(
+            f"  {part['name']}: made of {counted(part['events'], 'event')}, through {part['through']['seq']:,}"
+        )
     return "\n".join(lines)
 
 
@@ -186,7 +191,7 @@ def ordered(counts: Counter[str]) -> dict[str, int]:
     return dict(sorted(counts.items()))
 
 
-def counted(counts: Counter[str]) -> str:
+def ranking(counts: Counter[str]) -> str:
     """Counts in a line, greatest first."""
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
     return ", ".join(f"{number:,} {name}" for name, number in ranked)

@@ -237,7 +237,8 @@ def text(report: SyncReport) -> str:
         lines.append(f"  {kinds}")
     if len(report.harnesses) > 1:
         lines += [
-            f"  {name}: {of.added:,} new events, {of.files:,} files, {of.sessions:,} sessions"
+            f"  {name}: {counted(of.added, 'new event')}, {counted(of.files, 'file')},"
+            f" {counted(of.sessions, 'session')}"
             for name, of in sorted(report.harnesses.items())
             if of.files or of.by_type
         ]
