@@ -130,7 +130,7 @@ class SourceTaker:
         state.offset = end
         state.tail = _tail(file, end)
         self._count(reader, state)
-        self.state.remember(source.source, memory)
+        self.state.remember(source.source, self._erased.scrub(memory))
 
     def _feed(self, reader: Reader, state: SourceState, at: int, end: int, raw: bytes) -> None:
         state.lines += 1

@@ -18,7 +18,7 @@ from transcript.event import Event, stamp
 from transcript.log import Log
 from transcript.native import NativeStore
 from transcript.needles import Needles, leaves
-from transcript.tombstones import line_hash, record_hash
+from transcript.tombstones import LEAST, line_hash, record_hash, text_hash
 from transcript.workspace import Workspace
 
 SAID = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning", "system", "unknown", "recall"})
@@ -197,6 +197,7 @@ class _Finder:
             if event.type in SAID and event.type != "recall":
                 whole = self.log.body(event)
                 self._hashes.add(record_hash(self._key, event.type, event.ts, whole))
+                self._hashes.update(text_hash(self._key, text) for text in said(whole) if len(text) >= LEAST)
         self._settle()
 
     def native(self, goes: Callable[[str, bytes], bool]) -> None:

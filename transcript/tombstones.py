@@ -11,13 +11,14 @@ import os
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from transcript.canonical import canonical
+from transcript.canonical import canonical, utf8
 from transcript.paths import fsync_dir, write_all
 from transcript.workspace import Workspace
 
 FILE = "tombstones"
 _SAID = ("call_id", "input", "kind", "raw", "subtype", "text", "tool")
 _HEX = 32
+LEAST = 4  # characters of a text that is worth a hash of its own
 
 
 class Tombstones:
@@ -46,6 +47,16 @@ class Tombstones:
         """Say whether what an event would say was erased."""
         return bool(self._held) and record_hash(self._key, kind, ts, body) in self._held
 
+    def scrub(self, value: Any) -> Any:
+        """Return what a reader remembers without texts that were erased: each becomes empty."""
+        if not self._held:
+            return value
+        if isinstance(value, str):
+            return "" if len(value) >= LEAST and text_hash(self._key, value) in self._held else value
+        if isinstance(value, dict):
+            return {name: self.scrub(item) for name, item in value.items()}
+        return [self.scrub(item) for item in value] if isinstance(value, list) else value
+
     def mask(self, data: bytes) -> bytes:
         """Return whole lines of a source with the erased ones blanked, their length kept."""
         if not self._held:
@@ -56,6 +67,11 @@ class Tombstones:
 def line_hash(key: bytes, raw: bytes) -> bytes:
     """Return the hash of a source line without its end."""
     return _hash(key, b"line\x1f" + raw)
+
+
+def text_hash(key: bytes, text: str) -> bytes:
+    """Return the hash of one whole text, as a reader may remember it."""
+    return _hash(key, b"text\x1f" + utf8(text))
 
 
 def record_hash(key: bytes, kind: str, ts: str, body: Mapping[str, Any]) -> bytes:

@@ -9,7 +9,7 @@ import click
 from recall.cli.app import App
 from recall.cli.output import tolerate_any_text
 from recall.version import VERSION
-from transcript.errors import RecallError, WorkspaceError
+from transcript.errors import RecallError
 
 # Name -> module of recall.cli whose attribute `command` is the click command. The order is that of --help.
 COMMANDS = {
@@ -102,7 +102,7 @@ def run(args: list[str]) -> int:
         return error.exit_code
     except RecallError as error:
         click.echo(f"recall: {error}", err=True)
-        return 1 if isinstance(error, WorkspaceError) else _failed(args)
+        return _failed(args)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; nothing is lost", err=True)
         return 130

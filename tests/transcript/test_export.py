@@ -1,6 +1,7 @@
 """A whole record goes out and comes back as it was; single sessions go out as trajectories of ATIF 1.7."""
 
 import json
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -110,6 +111,19 @@ def test_the_export_is_one_readable_event_a_line(tmp_path):
     assert len(long) == 1
     assert "phoenix-3333" not in json.dumps(lines)
     assert project.workspace.id_key().hex() not in json.dumps(lines)
+
+
+def test_every_line_is_of_the_published_schema(tmp_path):
+    project, _, _ = made(tmp_path)
+    schema = json.loads(files("transcript.schema").joinpath("export.schema.json").read_bytes())
+    check = Draft202012Validator(schema)
+
+    lines = [json.loads(line) for line in export(project.workspace)]
+
+    assert [error.message for line in lines for error in check.iter_errors(line)] == []
+    assert not check.is_valid({**lines[0], "more": 1})
+    assert not check.is_valid({name: value for name, value in lines[-1].items() if name != "salt"})
+    assert any(line.get("body") == {} for line in lines)
 
 
 def test_beside_its_original_a_copy_gets_a_chain_of_its_own(tmp_path):

@@ -408,3 +408,26 @@ def test_the_journal_and_the_tombstones_hold_no_words(tmp_path):
     assert resume(project.workspace, now=NOW) is None
     assert isinstance(Log(project.workspace).start, Position)
     assert CaptureState(project.workspace).sources
+
+
+@pytest.mark.real_data
+def test_words_of_every_harness_go_and_stay_away(shared, tmp_path):
+    project = Project(tmp_path)
+    options = {"sources": shared / "clients" / "fresh", "all_roots": True}
+    project.sync(**options)
+    log = Log(project.workspace)
+    words = {}
+    for event in log.read():
+        if event.type == "conversation_turn" and len(log.text(event)) > 10:
+            words.setdefault(event.agent, log.text(event))
+
+    for text in words.values():
+        forget(project, text)
+    report = project.sync(**options, full=True)
+    (project.workspace.run_dir / "capture.json").unlink()
+    again = project.sync(**options)
+
+    assert len(words) >= 5
+    assert [(done.added, done.sightings, done.marks) for done in (report, again)] == [(0, 0, 0)] * 2
+    assert {agent: holding(project.workspace.home, text) for agent, text in words.items()} == dict.fromkeys(words, [])
+    assert verify(project.workspace).problems == []

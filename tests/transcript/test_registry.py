@@ -241,8 +241,8 @@ def test_the_command_takes_in_one_harness_and_counts_each(tmp_path, monkeypatch,
     assert codes == [0, 0, 1]
     assert {name: (of["files"], of["added"]) for name, of in one["harnesses"].items()} == {"claude-code": (1, 1)}
     assert one["harnesses"]["claude-code"]["skipped"] == {"other_format": 2}
-    assert "  wire: 1 new events, 1 files, 1 sessions" in text.splitlines()
-    assert "  claude-code: 0 new events, 1 files, 1 sessions" in text.splitlines()
+    assert "  wire: 1 new event, 1 file, 1 session" in text.splitlines()
+    assert "  claude-code: 0 new events, 1 file, 1 session" in text.splitlines()
     assert (told.out, told.err.count("\n"), "no adapter 'nobody'" in told.err) == ("", 1, True)
 
 
