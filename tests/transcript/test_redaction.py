@@ -429,5 +429,7 @@ def test_words_of_every_harness_go_and_stay_away(shared, tmp_path):
 
     assert len(words) >= 5
     assert [(done.added, done.sightings, done.marks) for done in (report, again)] == [(0, 0, 0)] * 2
-    assert {agent: holding(project.workspace.home, text) for agent, text in words.items()} == dict.fromkeys(words, [])
+    assert {agent: holding(project.workspace.home, text) for agent, text in words.items()} == {
+        agent: [] for agent in words
+    }
     assert verify(project.workspace).problems == []
