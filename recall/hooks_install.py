@@ -113,7 +113,8 @@ def announcement(scope: str, root: Path, data: Path, *, record: Path | None = No
     return "\n".join(
         (
             f"Hooks of Claude Code for {where}:",
-            "  captured  prompts, answers, tool calls and results of its sessions, word for word, when a turn ends",
+            "  captured  prompts, answers, tool calls and results of its sessions, word for word, when a turn ends;",
+            "            with them the sessions that other agents (Codex, Gemini CLI, pi ...) held in the same project",
             f"  kept in   {record or data / 'workspaces'} (folders 0700, files 0600), until you delete it;",
             "            nothing is sent anywhere",
             "  not kept  the model's hidden reasoning (capture.reasoning = true turns it on)",
