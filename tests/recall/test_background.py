@@ -119,7 +119,7 @@ def test_a_stop_event_captures_while_the_harness_goes_on(root, data):
     ran = run_client(data, event("Stop", root))
 
     assert (ran.code, ran.out, ran.err) == (0, b"", b"")
-    assert ran.seconds < 2.5
+    assert ran.seconds < 1.3
     wait_for(lambda: workspace.index_path.exists(), seconds=30)
     wait_for(lambda: (lock := spawn.take_lock(str(_marks(data)))) is not None and (os.close(lock) or True), seconds=30)
     os.close(held)
@@ -228,7 +228,7 @@ def test_time_is_not_wasted_when_nothing_asks(root, data):
     began = time.monotonic()
 
     assert background.rounds(data, root, data / "run" / "none.again", {}) == 0
-    assert time.monotonic() - began < 2
+    assert time.monotonic() - began < 0.1
 
 
 @pytest.mark.skipif(os.name != "posix", reason="locks as on Unix")

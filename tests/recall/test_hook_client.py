@@ -234,7 +234,7 @@ def test_standard_input_that_never_ends_is_left_at_the_deadline(data):
     hook.stdout.close()
 
     assert code == 0
-    assert 0.5 < seconds < 2.5
+    assert 0.5 < seconds < 1.3
     assert counted(data) == {"deadline:stdin": 1}
 
 
@@ -280,7 +280,7 @@ def test_a_hung_service_is_given_up_in_time_and_ended_after_three_turns(data, tm
         hung.stdout.close()
 
     assert [(ran.code, ran.out) for ran in turns] == [(0, b"")] * 3
-    assert max(ran.seconds for ran in turns) < 2.5
+    assert max(ran.seconds for ran in turns) < 1.3
     assert counted(data) == {"service_late:receive": 3, "service_killed": 1}
 
 
@@ -303,7 +303,7 @@ def test_a_slow_service_is_left_for_words_and_told_that_it_was_too_late(data):
         wait_for(lambda: delivered)
 
     assert ran.out == b""
-    assert ran.seconds < 2.5
+    assert ran.seconds < 1.3
     assert delivered == [False]
 
 

@@ -212,7 +212,7 @@ def test_a_writer_that_holds_the_index_does_not_hold_the_hook(data, workspace):
         writer.stdout.close()
 
     assert "7443" in ran.context
-    assert ran.seconds < 2.5
+    assert ran.seconds < 1.3
 
 
 def test_a_busy_record_sends_the_row_to_the_spool(data, workspace):
@@ -236,7 +236,7 @@ def test_a_search_past_its_time_is_cut_and_has_its_row(data, workspace):
     )
 
     assert (ran.code, ran.out) == (0, b"")
-    assert ran.seconds < 2.5
+    assert ran.seconds < 1.3
     assert [row["empty_reason"] for row in ledger_rows(workspace)] == ["deadline"]
     assert counted(data) == {"deadline:words:search": 1}
 

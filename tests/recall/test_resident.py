@@ -121,7 +121,7 @@ def test_while_the_model_loads_words_answer_at_once(data, workspace):
     go.set()
 
     assert "7443" in found
-    assert seconds < 10
+    assert seconds < 0.4
     assert ledger_rows(workspace)[0]["note"] == "model_loading"
 
 
@@ -143,7 +143,8 @@ def test_a_model_that_takes_30_s_costs_its_share_of_the_time_once(data, workspac
         times.append(time.monotonic() - began)
     asleep.set()
 
-    assert max(times) < 10  # a share of the turn, not the model's 30 s
+    assert times[0] < 0.5
+    assert times[1] < 0.5
     assert [row["note"] for row in ledger_rows(workspace)] == ["model_slow", "model_slow"] or [
         row["note"] for row in ledger_rows(workspace)
     ] == ["model_slow", "model_busy"]

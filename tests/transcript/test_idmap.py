@@ -111,5 +111,5 @@ def test_two_hundred_thousand_ids_load_quickly(tmp_path):
     elapsed = time.perf_counter() - started
 
     assert len(loaded) == 200_000
-    assert elapsed < 5
+    assert elapsed < 0.15
     assert (tmp_path / "ids.bin").stat().st_size == HEADER.size + 200_000 * ENTRY.size
