@@ -107,6 +107,11 @@ def _frame(texts: Sequence[str], missing: int) -> str:
     body = "\n".join(f"{number}. {text}" for number, text in enumerate(texts, start=1))
     if missing:
         body += f"\n({missing} more matched and had no room)"
+    return frame(body)
+
+
+def frame(body: str) -> str:
+    """Return a block: the defused body between two marks that carry its hash and say what it is."""
     mark = hashlib.sha256(body.encode()).hexdigest()[:8]
     return f"[recall {mark}]{OPEN_PHRASE}\n{body}\n[/recall {mark}]"
 
@@ -119,9 +124,9 @@ def _item(item: Candidate, budget: BudgetSettings, pointer_chars: int) -> str:
     if item.head.strip() and item.source != "prompt":
         asked = _asked(item)
         name = f"asked ({pointer_text(asked, pointer_chars)}): " if asked else "asked: "
-        head = name + cut(" ".join(_clean(item.head).split()), min(budget.head_chars, room // 3))
+        head = name + cut(" ".join(clean(item.head).split()), min(budget.head_chars, room // 3))
         room -= utf16_units(head) + 1
-    passage = cut(_clean(item.text).strip(), room)
+    passage = cut(clean(item.text).strip(), room)
     # Once more over the whole: a mark may not arise where two pieces meet.
     return neutralise("\n".join(line for line in (header, head, passage) if line))
 
@@ -182,7 +187,7 @@ def _prefix(text: str, units: int) -> str:
     return prefix
 
 
-def _clean(text: str) -> str:
+def clean(text: str) -> str:
     """Defused, and free of what no terminal or JSON reader should get: lone surrogates and control characters."""
     plain = text.encode("utf-8", "replace").decode("utf-8") if _has_surrogate(text) else text
     return neutralise(_CONTROL.sub(" ", plain.replace("\r\n", "\n").replace("\r", "\n")))
