@@ -46,6 +46,17 @@ class ServiceSettings:
 
 
 @dataclass(frozen=True, slots=True)
+class HandoffSettings:
+    """The short handoff that a session is told when it starts."""
+
+    session_start: bool = True
+    tokens: int = 400
+
+    def __post_init__(self) -> None:
+        check_numbers(self)
+
+
+@dataclass(frozen=True, slots=True)
 class Value:
     """One setting: its name, value and origin."""
 
@@ -88,6 +99,10 @@ class Config:
         """The service's limits."""
         return self._filled("service", ServiceSettings())
 
+    def handoff(self) -> HandoffSettings:
+        """What a session is told when it starts."""
+        return self._filled("handoff", HandoffSettings())
+
     def _filled(self, section: str, part: Part) -> Part:
         given = {v.key.partition(".")[2]: v.value for v in self.values if v.key.startswith(section + ".")}
         changed = {name: value for name, value in given.items() if value != getattr(part, name)}
@@ -108,6 +123,7 @@ def sections() -> dict[str, Any]:
         "capture": CaptureSettings(),
         "hook": HookSettings(),
         "service": ServiceSettings(),
+        "handoff": HandoffSettings(),
     }
 
 
@@ -153,7 +169,7 @@ def load(data: Path, project: Path | None, env: Mapping[str, str], flags: Mappin
         origin, raw = next(((o, layer[key]) for o, layer in layers if key in layer), (DEFAULT, default))
         values.append(Value(key, _typed(key, raw, default, origin), origin))
     config = Config(tuple(values))
-    for part in (config.settings, config.index, config.hook, config.service):
+    for part in (config.settings, config.index, config.hook, config.service, config.handoff):
         part()  # each checks its ranges
     return config
 

@@ -76,6 +76,8 @@ MEANINGS = {
     "hook reads no file: it takes the variable, else what the running service told it, else the default",
     "service.idle_minutes": "minutes without a call after which the service leaves",
     "service.memory_mb": "memory in MB above which the service leaves; the next prompt starts a new one",
+    "handoff.session_start": "tell a session, when it starts, what was recorded by commands and still holds",
+    "handoff.tokens": "most tokens of that, and of the block in a rules file",
 }
 TITLES = {
     "retrieval": "which passages become candidates, and how their relevance is put together",
@@ -88,6 +90,7 @@ TITLES = {
     "capture": "what of a transcript is kept",
     "hook": "how long a turn may take",
     "service": "when the resident service leaves",
+    "handoff": "what a session is told when it starts",
 }
 MOST = 10**9
 

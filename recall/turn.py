@@ -18,6 +18,11 @@ The first hundred become candidates; more of them let the engine score the promp
 CountTokens = Callable[[str], int]
 
 
+def bytes_third(text: str) -> int:
+    """Count tokens on the high side without an encoder: one for every three bytes."""
+    return -(-len(text.encode("utf-8", "surrogatepass")) // 3)
+
+
 class Scorer(Protocol):
     """`score_all` or its NumPy twin `score_pool`."""
 

@@ -1,7 +1,8 @@
 """Keeps the files under `.recall/views/` what the record says: writes, checks and restores them.
 
 A snapshot of the fold in `run/` makes the next fold as short as what came since; losing it loses time only. It holds
-words of the record, so a redaction that is found behind it throws it away, and `forget_snapshot` does so at once.
+words of the record, so a redaction that is found behind it throws it away, and `forget_snapshot` does so at once. The
+short handoff lies beside it, for hooks, which fold nothing.
 """
 
 import contextlib
@@ -18,7 +19,7 @@ from transcript.event import Event, Position
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.paths import write_atomic
-from transcript.projections import decisions, handoff, state, tasks
+from transcript.projections import decisions, handoff, short, state, tasks
 from transcript.projections.fold import CURATED, VERSION, empty, fold, position_dict, watermark
 from transcript.projections.page import is_sealed, through
 from transcript.workspace import Workspace
@@ -85,8 +86,9 @@ def refresh(workspace: Workspace) -> Projected | None:
 
 
 def forget_snapshot(workspace: Workspace) -> None:
-    """Remove the snapshot, which holds words of the record."""
-    (workspace.run_dir / SNAPSHOT).unlink(missing_ok=True)
+    """Remove the snapshot and the short handoff, which hold words of the record."""
+    for name in (SNAPSHOT, short.NAME):
+        (workspace.run_dir / name).unlink(missing_ok=True)
 
 
 def check(workspace: Workspace, report: Callable[[str, str], None]) -> None:
@@ -137,6 +139,7 @@ def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
         if own is not None:
             _note_root(workspace)
         _write_snapshot(workspace, made, at)
+        _write_short(workspace, made)
     return Projected(own, written, at.seq, served)
 
 
@@ -183,6 +186,12 @@ def _write_snapshot(workspace: Workspace, made: dict[str, Any], at: Position) ->
     held = {"version": VERSION, "of": workspace.id, "position": position_dict(at), "state": made}
     data = json.dumps(held, separators=(",", ":")).encode("ascii")
     write_atomic(workspace.run_dir / SNAPSHOT, data, durable=False)
+
+
+def _write_short(workspace: Workspace, made: dict[str, Any]) -> None:
+    data = json.dumps(short.short(made), ensure_ascii=True, indent=1).encode("ascii") + b"\n"
+    if _bytes(workspace.run_dir / short.NAME) != data:
+        write_atomic(workspace.run_dir / short.NAME, data, durable=False)
 
 
 def _roots(workspace: Workspace) -> list[str]:
