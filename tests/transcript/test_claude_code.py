@@ -120,6 +120,14 @@ def test_a_cumulative_snapshot_leaves_the_longest_form_of_each_block(session, tm
     assert said(drafts, "mark") == [("reasoning_withheld", "none in the source")]
 
 
+def test_a_proxy_that_gives_all_its_messages_one_id_loses_none_of_them(session, tmp_path):
+    for asked in ("Is it up?", "And now?"):
+        session.user(asked)
+        session.assistant("Yes.", message_id="msg_1")
+
+    assert said(adapt(session.write(tmp_path)), "reply") == [("reply", "Yes."), ("reply", "Yes.")]
+
+
 def test_the_same_record_rewritten_longer_is_a_new_event(session, tmp_path):
     session.user("go")
     one = session.assistant("I wi", message_id="m")

@@ -77,6 +77,10 @@ class Memory:
             del said[next(iter(said))]
         return False, ""
 
+    def end_messages(self) -> None:
+        """Note that nothing said before goes on: a proxy that gives all its messages one id must not lose any."""
+        self.kept["said"].clear()
+
     def cover(self, event: str) -> None:
         """Note an event of the conversation since the last compaction."""
         span: list[str] = self.kept["span"]

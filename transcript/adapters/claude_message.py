@@ -90,6 +90,8 @@ class Messages:
             text = text[found.end :]
         if not record.worker:
             self._counts.notes["prompt"] += 1
+            if "queued" not in record.flags:
+                self._memory.end_messages()
         body = {"kind": "prompt", "text": text}
         if record.worker:
             body = {"kind": "worker_prompt", "text": text, **self._worker_facts()}
