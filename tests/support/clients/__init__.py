@@ -1,0 +1,12 @@
+"""Real harness clients, each as a user runs it, against a model on the loopback that records what it is sent."""
+
+from support.clients.claude_code import ClaudeCode
+from support.clients.client import Client
+from support.clients.codex import Codex
+from support.clients.gemini_cli import GeminiCli
+from support.clients.qwen_code import QwenCode
+from support.clients.world import Stub, World
+
+CLIENTS: dict[str, type[Client]] = {made.harness: made for made in (ClaudeCode, Codex, GeminiCli, QwenCode)}
+
+__all__ = ["CLIENTS", "Client", "Stub", "World"]
