@@ -41,6 +41,7 @@ class Installed:
     after: str  # SHA-256 of the file as we left it
     made_folder: bool = False
     exclude: str = ""  # the git exclude file that got our line
+    kind: str = "hooks"  # or "rules": a rules file that holds our block (recall.rules_block)
 
 
 @dataclass(frozen=True, slots=True)
