@@ -1,20 +1,22 @@
-"""What a harness's hook sends and what it takes in return. Claude Code; other harnesses get a table of their own.
+"""One event of a harness: taken from its hook's payload, and the answer to it in the form that this harness takes.
 
-The same installed line is run by other clients that read Claude Code's settings, with payloads of another shape: such
-a payload is recognised and answered with nothing.
+The same installed line may be run by other clients (Grok Build and Copilot CLI read Claude Code's settings), with
+payloads of another shape: such a payload is recognised and answered with nothing.
+
+On the hook path: standard library only.
 """
 
 import json
 from dataclasses import dataclass
 
-PROMPT = "UserPromptSubmit"
+from recall.contracts import CONTINUE, CONTRACTS, EVENTS, MARKS, PROMPT, START, TOP, Contract
+
 CLAUDE_CODE = "claude-code"
-EVENTS = (PROMPT, "SessionStart", "Stop", "SessionEnd", "SubagentStop", "PreCompact")
 CAPTURE_EVENTS = frozenset({"Stop", "SessionEnd", "SubagentStop", "PreCompact"})
 HOOK_TIMEOUT_S = 5  # registered with the harness, far above the client's own deadline
+SOURCES = {"new": "startup", "load": "resume"}  # other names of how a session starts
 
-# Keys that no Claude Code payload has: Codex, Grok and Copilot, Qwen Code, Copilot in Pascal case, Cursor.
-_FOREIGN = ("turn_id", "hookEventName", "sessionId", "submitted_prompt", "timestamp", "conversation_id")
+__all__ = ["CAPTURE_EVENTS", "CLAUDE_CODE", "EVENTS", "HOOK_TIMEOUT_S", "PROMPT", "START", "Payload", "Refused"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +28,7 @@ class Payload:
     session: str
     cwd: str
     prompt: str = ""
-    agent: str = ""  # id of the sub-agent inside which the event happened
+    agent: str = ""  # the sub-agent inside which the event happened
     source: str = ""  # of SessionStart: startup, resume, clear, compact, fork
     call: str = ""  # the harness's own id of the prompt
     transcript: str = ""  # the session's file
@@ -34,7 +36,12 @@ class Payload:
     @property
     def asks(self) -> bool:
         """Whether an answer may be injected: a prompt of the session itself, not of a sub-agent."""
-        return self.event == PROMPT and not self.agent
+        return self.event == PROMPT and self._is_heard
+
+    @property
+    def opens(self) -> bool:
+        """Whether the start of a session may be answered."""
+        return self.event == START and self._is_heard
 
     @property
     def captures(self) -> bool:
@@ -44,12 +51,17 @@ class Payload:
     @property
     def compacts(self) -> bool:
         """Whether what was injected so far leaves the model's window."""
-        return self.event == "PreCompact" or (self.event == "SessionStart" and self.source in ("compact", "clear"))
+        return self.event == "PreCompact" or (self.event == START and self.source in ("compact", "clear"))
+
+    @property
+    def _is_heard(self) -> bool:
+        contract = CONTRACTS.get(self.harness)
+        return contract is not None and self.event in contract.answers and not self.agent
 
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Why a payload is not taken; a kind of `recall.hook_counters`."""
+    """Why a payload is not taken: a kind of `recall.hook_counters`, or "" for an event that recall has no use for."""
 
     kind: str
 
@@ -66,24 +78,73 @@ def recognise(harness: str, raw: bytes) -> Payload | Refused:
         return Refused("payload_not_json")
     if not isinstance(found, dict):
         return Refused("payload_not_json")
-    if harness != CLAUDE_CODE:
+    contract = CONTRACTS.get(harness)
+    if contract is None:
         return Refused("payload_unknown_harness")
-    if any(key in found for key in _FOREIGN):
+    name = _event_name(contract, found)
+    if _is_foreign(contract, contract.events.get(name, ""), found):
         return Refused("payload_other_harness")
-    event, session, cwd = (_text(found, key) for key in ("hook_event_name", "session_id", "cwd"))
-    if not session or event not in EVENTS or (event == PROMPT and not isinstance(found.get("prompt"), str)):
+    key, wanted = contract.only.get(name, ("", None))
+    if key and found.get(key) != wanted:
+        return Refused("")
+    return _taken(contract, contract.events.get(name, ""), found)
+
+
+def _taken(contract: Contract, event: str, found: dict[str, object]) -> Payload | Refused:
+    values = {field: _text(found, key) for field, key in contract.keys.items()}
+    folders = found.get(contract.keys["cwd"])
+    if isinstance(folders, list) and folders and isinstance(folders[0], str):  # a workspace of several: its first
+        values["cwd"] = folders[0]
+    if not event or not values["session"] or (event == PROMPT and not isinstance(found.get("prompt"), str)):
         return Refused("payload_unknown_shape")
-    more = (_text(found, key) for key in ("prompt", "agent_id", "source", "prompt_id", "transcript_path"))
-    return Payload(harness, event, session, cwd, *more)
+    values["prompt"] = _typed(values["prompt"], contract.wraps) if event == PROMPT else ""
+    if event == PROMPT and contract.repeats and not values["prompt"].strip():
+        return Refused("")
+    values["source"] = SOURCES.get(values["source"], values["source"])
+    return Payload(contract.harness, event, **values)
 
 
 def answer(payload: Payload, block: str) -> bytes:
-    """Return what goes to standard output: one JSON object in ASCII, or nothing. Only a prompt is ever answered."""
-    if not block or not payload.asks:
+    """Return what goes to standard output: one JSON object in ASCII, or nothing where no answer is taken."""
+    if not block or not (payload.asks or payload.opens):
         return b""
-    return json.dumps(
-        {"hookSpecificOutput": {"hookEventName": PROMPT, "additionalContext": block}}, separators=(",", ":")
-    ).encode("ascii")
+    contract = CONTRACTS[payload.harness]
+    found: dict[str, object]
+    if contract.shape == TOP:
+        found = {"additionalContext": block}
+    elif contract.shape == CONTINUE:
+        found = {"continue": True, "additional_context": block}
+    else:
+        name = contract.native(payload.event)
+        found = {"hookSpecificOutput": {"hookEventName": name, "additionalContext": block}}
+    return json.dumps(found, separators=(",", ":")).encode("ascii")
+
+
+def _event_name(contract: Contract, found: dict[str, object]) -> str:
+    if contract.name:
+        return _text(found, contract.name)
+    return next((name for key, name in contract.told_by if key in found), "")
+
+
+def _is_foreign(contract: Contract, event: str, found: dict[str, object]) -> bool:
+    """Whether the payload holds a mark that this harness never sends, or lacks a key that it always does."""
+    marks = MARKS & found.keys()
+    if not marks:
+        return False  # nobody's
+    if not marks <= set(contract.sends) or found.get("harness", contract.harness) != contract.harness:
+        return True
+    if not found.keys() >= {*contract.always, *contract.needs.get(event, ())}:
+        return True
+    file = _text(found, contract.keys["transcript"]).replace("\\", "/").rpartition("/")[2]
+    return bool(file) and file.startswith("rollout-") is not contract.rollouts
+
+
+def _typed(prompt: str, tag: str) -> str:
+    """Return the prompt without the context that the harness put in front of it."""
+    opening, closing = f"<{tag}>", f"</{tag}>"
+    while tag and prompt.lstrip().startswith(opening) and closing in prompt:
+        prompt = prompt.partition(closing)[2].lstrip("\r\n")
+    return prompt
 
 
 def _text(found: dict[str, object], key: str) -> str:

@@ -24,7 +24,8 @@ COUNTERS = "hook-counters.log"
 ADDRESS = "run/serve.address"
 STRIKES = "run/serve.strikes"
 PACKAGES = ("transcript", "indexer", "scoring", "recall")
-OTHER_CALLERS = ("GROK_HOOK_EVENT", "CURSOR_VERSION")  # these run Claude Code's hooks as well
+# These run the hooks of other harnesses as well, with the variable set.
+OTHER_CALLERS = (("GROK_HOOK_EVENT", "grok-build"), ("CURSOR_VERSION", "cursor"))
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -216,7 +217,7 @@ def answer(hook: Hook) -> bytes:
     if not whole:
         hook.count("payload_too_long")
         return b""
-    if any(name in os.environ for name in OTHER_CALLERS):
+    if any(name in os.environ and hook.harness != caller for name, caller in OTHER_CALLERS):
         return b""
     found = ask_service(hook, payload)
     if found is None:

@@ -30,7 +30,8 @@ def answer(hook: Hook, raw: bytes) -> bytes:
     payload = recognise(hook.harness, raw)
     if isinstance(payload, Refused):
         hook.needs_service = False
-        hook.count(payload.kind)
+        if payload.kind:
+            hook.count(payload.kind)
         return b""
     data = Path(hook.data)
     if payload.asks:

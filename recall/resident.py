@@ -48,7 +48,7 @@ class Resident:
         payload = recognise(harness, raw)
         if isinstance(payload, Refused):
             kind = payload.kind
-            return Reply(afterwards=lambda delivered: hook_counters.add(self._data, harness, kind))
+            return Reply(afterwards=(lambda delivered: hook_counters.add(self._data, harness, kind)) if kind else None)
         if payload.asks:
             return self._answer(payload, started, left_s)
         return Reply(afterwards=lambda delivered: self._note(payload))

@@ -18,6 +18,7 @@ CHILD = "child"  # recall itself started the process
 OPTED_OUT = "opted_out"  # its shell has RECALL_OFF=1
 MOST_BYTES = 1 << 20  # some 20,000 sessions; harnesses delete transcripts after weeks
 LONGEST_ID = 200
+SESSION_KEYS = (b'"session_id"', b'"sessionId"', b'"conversation_id"')  # of the harnesses that run our hook
 OPT_OUT = "!norecall"
 
 
@@ -32,15 +33,16 @@ def opts_out(prompt: str) -> bool:
 
 
 def session_in(payload: bytes) -> bytes:
-    """Return the value of the first key `session_id` in a hook's payload, b"" where there is none.
+    """Return the value of the first key in a hook's payload that names the session, b"" where there is none.
 
     Inside a JSON string the quotes around the key would be escaped: what a person wrote is not taken for it.
     """
-    for part in payload.split(b'"session_id"')[1:]:
-        rest = part.lstrip()
-        if rest.startswith(b":"):
-            quoted = rest[1:].lstrip()
-            return quoted[1:].partition(b'"')[0][: LONGEST_ID + 1] if quoted.startswith(b'"') else b""
+    for key in SESSION_KEYS:
+        for part in payload.split(key)[1:]:
+            rest = part.lstrip()
+            if rest.startswith(b":"):
+                quoted = rest[1:].lstrip()
+                return quoted[1:].partition(b'"')[0][: LONGEST_ID + 1] if quoted.startswith(b'"') else b""
     return b""
 
 

@@ -19,12 +19,14 @@ ID = b"80b5532c-e69c-5fb2-87a1-88437a0a9d12"
         (b'{"prompt":"x",\r\n\t"session_id" : "abc"}', b"abc"),
         (json.dumps({"prompt": 'say "session_id": "other"', "session_id": "abc"}).encode(), b"abc"),
         (b'{"kind":"session_id","session_id":"abc"}', b"abc"),
+        (b'{"sessionId":"abc","prompt":"x"}', b"abc"),
+        (b'{"conversation_id":"abc","generation_id":"x"}', b"abc"),
         (b'{"session_id":7}', b""),
         (b'{"prompt":"x"}', b""),
         (b"", b""),
         (b"\xff\xfe\x00", b""),
     ],
-    ids=["first", "blanks", "quoted in a prompt", "a value", "a number", "none", "empty", "no text"],
+    ids=["first", "blanks", "quoted in a prompt", "a value", "camel case", "cursor", "a number", "none", "empty", "no text"],
 )
 def test_the_session_is_found_without_parsing(payload, session):
     assert session_in(payload) == session
