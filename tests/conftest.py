@@ -1,8 +1,11 @@
 """Every test gets a home and a data folder of its own."""
 
+import os
 import socket
 import sqlite3
 import tarfile
+import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -16,9 +19,35 @@ def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Monk
     home = tmp_path_factory.mktemp("home")
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("RECALL_HOME", str(home / "recall-data"))
+    monkeypatch.setenv("TEST_PROJECT", str(home / "shop-api"))  # support.hooks.project makes it when it is asked for
     for name in ("RECALL_OFF", "RECALL_CHILD", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _nothing_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A service or capture that outlives its test would meet the next one; what a test starts, it ends or waits for."""
+    yield
+    until = time.monotonic() + 60
+    while left := _processes_of(tmp_path_factory.getbasetemp()):
+        assert time.monotonic() < until, f"left running: {left}"
+        time.sleep(0.05)
+
+
+def _processes_of(folder: Path) -> list[str]:
+    """Command lines of our detached processes that work below this folder; none where the system shows no processes."""
+    found = []
+    for process in Path("/proc").glob("[0-9]*"):
+        try:
+            words = (process / "cmdline").read_bytes().split(b"\0")
+        except OSError:
+            continue
+        if any(word.startswith(os.fsencode(folder) + b"/") for word in words) and any(
+            name in word for word in words for name in (b"recall.cli.serve", b"recall.background")
+        ):
+            found.append(b" ".join(words).decode("utf-8", "replace"))
+    return found
 
 
 @pytest.fixture(autouse=True)

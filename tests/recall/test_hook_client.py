@@ -9,12 +9,15 @@ import os
 import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from support.hooks import (
+    HASTY,
+    PATIENCE_MS,
     SITE,
     address,
     client_command,
@@ -36,6 +39,11 @@ from transcript.paths import secure_dir
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the resident service is for Unix; elsewhere words answer")
 ALLOWED = {"os", "sys", "time", "_socket", "recall", "recall.hook_client"}
+LIST = (  # a client that ends with the list of what it has imported
+    "def leave(code):\n"
+    "    print(*sorted(set(sys.modules) - before), flush=True); os.kill(os.getpid(), 9)\n"
+    "os._exit = leave"
+)
 ANSWER = json.dumps(
     {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "what was said"}}
 ).encode()
@@ -74,25 +82,16 @@ def test_the_service_gets_the_payload_byte_for_byte(data):
 
     assert ran.out == b""
     assert got[0][:2] == ("claude-code", raw)
-    assert 0 < got[0][2] <= 0.5
+    assert 0 < got[0][2] <= PATIENCE_MS / 1000 * SERVICE_SHARE
 
 
 def test_the_warm_path_imports_only_what_is_on_the_list(data):
     """Every further module is paid for at every prompt; click, numpy and json alone would double the time."""
-    code = (
-        "import os, sys; before = set(sys.modules); sys.path.append(sys.argv[3]); from recall import hook_client\n"
-        "def leave(code):\n"
-        "    print(*sorted(set(sys.modules) - before), flush=True); os.kill(os.getpid(), 9)\n"
-        "os._exit = leave\n"
-        "hook_client.main(sys.argv[1:])"
-    )
     started_with = subprocess.run(
         [sys.executable, "-I", "-S", "-c", "import os, sys; print(*sys.modules)"], capture_output=True, text=True
     ).stdout.split()
     with serving(data, answering):
-        ran = run_client(
-            data, payload("why"), command=[sys.executable, "-I", "-S", "-c", code, str(data), "claude-code", str(SITE)]
-        )
+        ran = run_client(data, payload("why"), LIST)
 
     loaded = set(ran.out.decode().removeprefix(ANSWER.decode()).split())
     assert loaded - set(started_with) == {"_socket", "recall", "recall.hook_client"}
@@ -129,20 +128,7 @@ def test_a_switched_off_session_is_noted_once_and_never_asked_about(name, reason
 
 
 def test_noting_a_switched_off_session_imports_no_json(data):
-    code = (
-        "import os, sys; before = set(sys.modules); sys.path.append(sys.argv[3]); from recall import hook_client\n"
-        "def leave(code):\n"
-        "    print(*sorted(set(sys.modules) - before), flush=True); os.kill(os.getpid(), 9)\n"
-        "os._exit = leave\n"
-        "hook_client.main(sys.argv[1:])"
-    )
-
-    ran = run_client(
-        data,
-        payload("why"),
-        command=[sys.executable, "-I", "-S", "-c", code, str(data), "claude-code", str(SITE)],
-        RECALL_OFF="1",
-    )
+    ran = run_client(data, payload("why"), LIST, RECALL_OFF="1")
 
     ours = {"recall", "recall.hook_client", "transcript", "transcript.kept_out"}
     assert set(ran.out.decode().split()) <= ours | {"_signal", "time"}
@@ -153,7 +139,7 @@ def test_noting_a_switched_off_session_imports_no_json(data):
     [
         (b"", {"no_session_to_keep_out": 1}),
         (b"nonsense \xff", {"no_session_to_keep_out": 1}),
-        (payload("x" * (6 << 20)), {}),
+        (payload("x" * (6 << 20), "/nowhere"), {}),
     ],
     ids=["empty", "no payload", "far too long"],
 )
@@ -177,9 +163,9 @@ def test_another_client_that_runs_claude_codes_hooks_gets_nothing(name, data):
     [
         (b"", "payload_empty"),
         (b"not json", "payload_not_json"),
-        (payload("x").decode().encode("utf-16"), "payload_not_utf8"),
-        (payload("x", turn_id="t1", model="gpt-5-codex"), "payload_other_harness"),
-        (payload("x" * 5_000_000), "payload_too_long"),
+        (payload("x", "/nowhere").decode().encode("utf-16"), "payload_not_utf8"),
+        (payload("x", "/nowhere", turn_id="t1", model="gpt-5-codex"), "payload_other_harness"),
+        (payload("x" * 5_000_000, "/nowhere"), "payload_too_long"),
     ],
     ids=["empty", "not json", "utf-16", "codex", "5 MB"],
 )
@@ -216,43 +202,59 @@ def test_a_reader_who_left_early_is_no_failure(data):
         started.stdout.close()
         started.stdin.write(payload("why"))
         started.stdin.close()
-        code, err = started.wait(10), started.stderr.read()
+        code, err = started.wait(60), started.stderr.read()
         started.stderr.close()
 
     assert (code, err) == (0, b"")
     assert counted(data) == {"reader_gone": 1}
 
 
+def test_the_script_that_the_launcher_names_is_this_client(data):
+    script = [sys.executable, "-I", "-S", str(SITE / "recall" / "client.py"), str(data), "claude-code", str(SITE)]
+
+    with serving(data, answering):
+        ran = run_client(data, payload("why"), command=script, RECALL_HOOK_DEADLINE_MS=str(LONGEST_DEADLINE_MS))
+
+    assert (ran.code, ran.out, ran.err) == (0, ANSWER, b"")
+
+
 def test_standard_input_that_never_ends_is_left_at_the_deadline(data):
-    started = time.monotonic()
-    hook = subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    """The time runs from here on, so that a slow start of the process is not what ends it."""
+    short = "import time; hook_client._process_start = time.monotonic; hook_client.LONGEST_DEADLINE_MS = 500"
+    hook = subprocess.Popen(client_command(data, short), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     hook.stdin.write(b'{"session_id": ')
     hook.stdin.flush()
-    code = hook.wait(10)
-    seconds = time.monotonic() - started
+    code = hook.wait(60)
     hook.stdin.close()
+    out = hook.stdout.read()
     hook.stdout.close()
 
-    assert code == 0
-    assert 0.5 < seconds < 1.3
+    assert (code, out) == (0, b"")
     assert counted(data) == {"deadline:stdin": 1}
 
 
-@pytest.mark.parametrize(("given", "least", "most"), [("300", 0.2, 0.7), ("1000", 0.8, 1.4)])
-def test_the_deadline_can_be_set_and_counts_from_the_start_of_the_process(given, least, most, data):
-    command = ["/bin/sh", "-c", 'sleep 3 | "$@"', "sh", *client_command(data)]
-    started = subprocess.Popen(
-        client_command(data),
-        stdin=subprocess.PIPE,
-        stdout=subprocess.DEVNULL,
-        env={**os.environ, "RECALL_HOOK_DEADLINE_MS": given},
-    )
-    begun = time.monotonic()
-    started.wait(10)
-    started.stdin.close()
+@pytest.mark.parametrize("given", ["300", "1000"])
+def test_the_deadline_can_be_set_and_counts_from_the_start_of_the_process(given, data, monkeypatch):
+    monkeypatch.setenv("RECALL_HOOK_DEADLINE_MS", given)
+    monkeypatch.setattr(hook_client, "_process_start", lambda: 100.0)
+    hook = hook_client.Hook(str(data), "claude-code", str(SITE))
+    with monkeypatch.context() as clock:
+        clock.setattr(time, "monotonic", lambda: 100.25)
+        left = hook.left(), hook.left(0.5)
 
-    assert command
-    assert least < time.monotonic() - begun < most
+    assert left == pytest.approx((int(given) / 1000 - 0.25, int(given) / 2000 - 0.25))
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="the system does not tell when a process began")
+def test_a_process_began_before_its_first_line():
+    code = (
+        "import time; first = time.monotonic(); import sys; sys.path.append(sys.argv[1])\n"
+        "from recall.hook_client import _process_start; print(_process_start() < first)"
+    )
+
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code, str(SITE)], capture_output=True, text=True)
+
+    assert done.stdout == "True\n"
 
 
 def test_the_waits_add_up_to_less_than_the_limit_registered_with_the_harness():
@@ -266,21 +268,21 @@ def test_a_hung_service_is_given_up_in_time_and_ended_after_three_turns(data, tm
     """Case recall-hook-timeout (e): the service is dead, its socket still open."""
     path = tmp_path / "hung.sock"
     code = (
-        "import socket, sys, time; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(50);"
-        "print('up', flush=True); time.sleep(60)"
+        "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(50);"
+        "print('up', flush=True); sys.stdin.read()"
     )
-    hung = subprocess.Popen([sys.executable, "-c", code, str(path)], stdout=subprocess.PIPE)
+    hung = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     hung.stdout.readline()
     address(data).write_text(f"{path}\n1000\n")
     try:
-        turns = [run_client(data, payload("why")) for _ in range(3)]
-        assert hung.wait(5) == -9
+        turns = [run_client(data, payload("why"), HASTY) for _ in range(3)]
+        assert hung.wait(60) == -9
     finally:
         hung.kill()
+        hung.stdin.close()
         hung.stdout.close()
 
     assert [(ran.code, ran.out) for ran in turns] == [(0, b"")] * 3
-    assert max(ran.seconds for ran in turns) < 1.3
     assert counted(data) == {"service_late:receive": 3, "service_killed": 1}
 
 
@@ -293,17 +295,19 @@ def test_an_answer_empties_the_strikes(data):
 
 def test_a_slow_service_is_left_for_words_and_told_that_it_was_too_late(data):
     delivered = []
+    client_gone = threading.Event()
 
     def respond(harness, raw, left):
-        time.sleep(left + 0.2)
+        client_gone.wait(60)
         return Reply(ANSWER, delivered.append)
 
     with serving(data, respond):
-        ran = run_client(data, payload("why"))
+        ran = run_client(data, payload("why"), HASTY)
+        client_gone.set()
         wait_for(lambda: delivered)
 
     assert ran.out == b""
-    assert ran.seconds < 1.3
+    assert counted(data) == {"service_late:receive": 1}
     assert delivered == [False]
 
 
@@ -322,7 +326,7 @@ def test_a_service_that_breaks_off_leaves_words_to_answer_and_prints_no_part(ans
     talk.sendall(answer)
     talk.close()
     out = hook.stdout.read()
-    code = hook.wait(10)
+    code = hook.wait(60)
     hook.stdout.close()
     listener.close()
 

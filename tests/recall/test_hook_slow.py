@@ -1,4 +1,5 @@
-"""The hook on a bad day: a large index that is not in memory, and no processor free.
+"""The hook on a bad day: a large index that is not in memory, and no processor free. How long it takes then is not
+asked here (`recall eval latency` measures it), but that every turn ends by itself, says one thing and leaves its row.
 
 Case recall-hook-timeout (c) and (d). Public references: thedotmack/claude-mem#3303; vshulcz/deja-vu#386.
 """
@@ -87,30 +88,35 @@ def forget(path: Path) -> None:
     os.close(descriptor)
 
 
-def test_a_large_index_that_is_not_in_memory_is_answered_or_left_in_time(data, workspace):
+def test_a_large_index_that_is_not_in_memory_is_answered_or_left_and_counted(data, workspace):
     grow(workspace.index_path)
     forget(workspace.index_path)
 
-    ran = run_client(data, payload(QUESTION))
+    hurried = run_client(data, payload(QUESTION, session_id="a"), RECALL_HOOK_DEADLINE_MS="1000")
+    left = counted(data)
+    forget(workspace.index_path)
+    patient = run_client(data, payload(QUESTION, session_id="b"))
 
-    assert (ran.code, ran.err) == (0, b"")
-    assert ran.seconds < 1.3
-    assert "7443" in ran.context or counted(data)
-    assert len(ledger_rows(workspace)) == 1
+    assert (hurried.code, hurried.err, patient.code, patient.err) == (0, b"", 0, b"")
+    assert "7443" in hurried.context or (hurried.out == b"" and left)
+    assert "7443" in patient.context
+    assert counted(data) == left
 
 
 def test_with_every_processor_taken_the_hook_still_ends_by_itself(data, workspace):
     busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(4 * (os.cpu_count() or 1))]
     try:
-        turns = [run_client(data, payload(QUESTION, session_id=str(n))) for n in range(5)]
+        turns = [
+            run_client(data, payload(QUESTION, session_id=str(n)), RECALL_HOOK_DEADLINE_MS="1000") for n in range(5)
+        ]
     finally:
         for process in busy:
             process.kill()
             process.wait()
 
     assert [(ran.code, ran.err) for ran in turns] == [(0, b"")] * 5
-    assert max(ran.seconds for ran in turns) < 2.0  # its own deadline, and the time a taken machine needs to end it
     assert all(not ran.out or "7443" in ran.context for ran in turns)
+    assert len([ran for ran in turns if not ran.out]) <= sum(counted(data).values())
 
 
 @pytest.mark.parametrize("words", [["hook", "claude-code"], []], ids=["recall hook", "bare recall on a pipe"])

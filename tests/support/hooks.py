@@ -32,7 +32,6 @@ class Ran:
     code: int
     out: bytes
     err: bytes
-    seconds: float
 
     @property
     def context(self) -> str:
@@ -46,13 +45,11 @@ class Ran:
         return str(inner["additionalContext"])
 
 
-@functools.cache
 def project() -> Path:
-    """A project folder, the same for the whole run, so that what is remembered of it can be copied."""
-    folder = Path(tempfile.mkdtemp(prefix="recall-test-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    (folder / "shop-api").mkdir()
-    return folder / "shop-api"
+    """The running test's own project folder. There is none while tests are collected: name a folder there."""
+    folder = Path(os.environ["TEST_PROJECT"])
+    folder.mkdir(exist_ok=True)
+    return folder
 
 
 def payload(prompt: str, cwd: Path | str | None = None, **more: Any) -> bytes:
@@ -75,23 +72,47 @@ def event(name: str, cwd: Path | str, **more: Any) -> bytes:
     return json.dumps({**found, "hook_event_name": name, **more}).encode()
 
 
-def client_command(data: Path, harness: str = "claude-code", site: Path = SITE) -> list[str]:
-    return [sys.executable, "-I", "-S", str(site / "recall" / "client.py"), str(data), harness, str(site)]
+PATIENT = """
+import os, sys
+before = set(sys.modules)
+sys.path.append(sys.argv[3])
+from recall import hook_client
+hook_client.LONGEST_DEADLINE_MS = {deadline_ms}
+os.environ.setdefault("RECALL_HOOK_DEADLINE_MS", "{deadline_ms}")
+{changes}
+hook_client.main(sys.argv[1:])
+"""
+PATIENCE_MS = 120_000
+HASTY = "hook_client.SERVICE_SHARE = 0.002"
+"""A change for `client_command`: a service gets a quarter of a second, and what follows it all the time there is."""
 
 
-def run_client(data: Path, raw: bytes, *, command: list[str] | None = None, **env: str) -> Ran:
-    """Run the hook's client on one payload, as the launcher does."""
-    started = time.monotonic()
+def client_command(data: Path, changes: str = "", *, harness: str = "claude-code", site: Path = SITE) -> list[str]:
+    """The hook's client with two minutes for its answer, so that what it answers does not hang on a busy machine.
+
+    `changes` is code that runs in the client's process before it begins: deadlines and failures are made there, not
+    waited for. The launcher's tests run the client's script itself.
+    """
+    code = PATIENT.format(deadline_ms=PATIENCE_MS, changes=changes)
+    return [sys.executable, "-I", "-S", "-c", code, str(data), harness, str(site)]
+
+
+def run_client(data: Path, raw: bytes, changes: str = "", *, command: list[str] | None = None, **env: str) -> Ran:
+    """Run the hook's client on one payload, as the launcher does but with patience (`client_command`)."""
     done = subprocess.run(
-        command or client_command(data), input=raw, capture_output=True, env={**os.environ, **env}, timeout=30
+        command or client_command(data, changes),
+        input=raw,
+        capture_output=True,
+        env={**os.environ, **env},
+        timeout=2 * PATIENCE_MS / 1000,
     )
-    return Ran(done.returncode, done.stdout, done.stderr, time.monotonic() - started)
+    return Ran(done.returncode, done.stdout, done.stderr)
 
 
 @contextlib.contextmanager
 def serving(data: Path, respond: Respond, *, limits: Limits | None = None, site: Path = SITE) -> Iterator[Service]:
     """A service of this data folder in a thread of the test."""
-    service = Service(data, site, respond, limits or Limits(idle_s=30), os.environ)
+    service = Service(data, site, respond, limits or Limits(idle_s=600, talk_s=60), os.environ)
     thread = threading.Thread(target=service.run, daemon=True)
     thread.start()
     wait_for(lambda: call(data, "status", site=site) is not None)
@@ -99,7 +120,7 @@ def serving(data: Path, respond: Respond, *, limits: Limits | None = None, site:
         yield service
     finally:
         call(data, "stop", site=site)
-        thread.join(10)
+        thread.join(60)
         assert not thread.is_alive()
 
 
@@ -127,13 +148,14 @@ def service_pids(data: Path) -> list[int]:
 def stop_services(data: Path) -> None:
     """End the service of this data folder and wait until it is gone."""
     with contextlib.suppress(AssertionError):
-        wait_for(lambda: not service_pids(data) or (call(data, "stop", site=SITE) and False), seconds=8)
+        wait_for(lambda: not service_pids(data) or (call(data, "stop", site=SITE) and False), seconds=10)
     for pid in service_pids(data):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, 9)
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 15.0) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
+    """Wait until a condition holds. The limit tells what hangs from what is slow; no test is about it."""
     until = time.monotonic() + seconds
     while not condition():
         assert time.monotonic() < until, "waited in vain"
@@ -155,20 +177,25 @@ def remember(
     data: Path, root: Path, *exchanges: tuple[str, str], session: str = "earlier", embed: bool = True
 ) -> Workspace:
     """Give root a workspace whose record and index hold these exchanges of one earlier session."""
-    if root != project() or (data / "workspaces").exists():
+    if (data / "workspaces").exists():
         return _remember(data, root, exchanges, session, embed)
     made = _template(exchanges, session, embed)
-    shutil.copytree(made, data, dirs_exist_ok=True)
+    shutil.copytree(made / "data", data, dirs_exist_ok=True)
+    table = data / "roots.json"
+    table.write_bytes(table.read_bytes().replace(os.fsencode(made / "project"), os.fsencode(os.path.realpath(root))))
     (found,) = workspaces(data)
-    set_config_id(project() / ".recall" / "config.toml", found.id)  # another content may have marked the project since
+    set_config_id(root / ".recall" / "config.toml", found.id)
     return found
 
 
 @functools.cache
 def _template(exchanges: tuple[tuple[str, str], ...], session: str, embed: bool) -> Path:
-    """Building an index takes half a second: once for each content."""
-    folder = project().parent / f"template-{len(list(project().parent.iterdir()))}"
-    _remember(folder, project(), exchanges, session, embed)
+    """An index of this content, built once: that takes half a second. Each copy is of a project that has moved."""
+    folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="recall-test-")))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    (folder / "project").mkdir()
+    _remember(folder / "data", folder / "project", exchanges, session, embed)
+    shutil.rmtree(folder / "project")
     return folder
 
 
