@@ -70,9 +70,20 @@ def capture(data: Path, cwd: Path, env: Mapping[str, str]) -> None:
     settings = config.load(data, workspace.root, env)
     sync(workspace, data, env, settings=settings.capture())
     refresh(workspace)
+    renew_rules(data, workspace, settings)
     index(workspace, settings, data)
     turnstate.prune(workspace.run_dir, now=datetime.now(UTC))
     hook_counters.compact(data)
+
+
+def renew_rules(data: Path, workspace: Workspace, settings: Config) -> None:
+    """Bring the project's rules files up to the record; one that cannot be written is counted."""
+    from recall import rules_block
+
+    try:
+        rules_block.refresh(data, workspace, most_tokens=settings.handoff().tokens)
+    except RecallError as error:
+        hook_counters.add(data, NAME, f"rules:{type(error).__name__}")
 
 
 def index(workspace: Workspace, settings: Config, data: Path) -> None:

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from recall import turnstate
 from transcript import redaction
+from transcript.errors import RecallError
 from transcript.projections import views
 from transcript.redaction import Erased, Planner, Report, Rewriter
 from transcript.workspace import Workspace
@@ -18,8 +19,13 @@ def erase(workspace: Workspace, planner: Planner, *, now: datetime, by: str = ""
 
 
 def rewriters() -> tuple[Rewriter, ...]:
-    """Return what takes erased events out of index, turn states and views."""
-    return (Rewriter("chunks", _index), Rewriter("turn_states", _turns), Rewriter("views", _views))
+    """Return what takes erased events out of index, turn states, views and rules files."""
+    return (
+        Rewriter("chunks", _index),
+        Rewriter("turn_states", _turns),
+        Rewriter("views", _views),
+        Rewriter("rules_files", _rules),
+    )
 
 
 def finish(workspace: Workspace, *, now: datetime) -> Report | None:
@@ -59,3 +65,15 @@ def _views(erased: Erased) -> int:
     for path in held:
         path.unlink(missing_ok=True)
     return len(held)
+
+
+def _rules(erased: Erased) -> int:
+    """Write our block in the project's rules files anew; a file that cannot be written is counted for health."""
+    from recall import hook_counters, rules_block
+
+    data = erased.workspace.home.parent.parent
+    try:
+        return len(rules_block.refresh(data, erased.workspace))
+    except RecallError as error:
+        hook_counters.add(data, "forget", f"rules:{type(error).__name__}")
+        return 0
