@@ -4,6 +4,7 @@ Never the whole record unless asked: a page has at most 20 turns and a token cap
 to the page before it.
 """
 
+import contextlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -12,6 +13,7 @@ from transcript.errors import PointerError, RecordError
 from transcript.event import Event, Position
 from transcript.filters import Filter, words
 from transcript.log import Log
+from transcript.sieve import Sieve
 from transcript.telling import counted
 
 LAST = 20
@@ -77,7 +79,7 @@ def context(
     spent = 0
     note = ""
     more = False
-    for event in _united(log, wanted, cursor) if wanted.session_key else _older(log, cursor):
+    for event in _united(log, wanted, cursor) if wanted.session_key else _older(log, wanted, cursor):
         if not wanted(event, log):
             continue
         if not all and len(found) == last:
@@ -103,9 +105,11 @@ def _around(log: Log, around: str, radius: int, wanted: Filter, cap: int, count:
     if wanted.session is None and not wanted.session_key:
         wanted = replace(wanted, session=target.session)
     wanted = replace(wanted, workers=wanted.workers or bool(target.body.get("worker")))
-    older = islice(log.read_back(target.position), 1, None)
+    sieve = wanted.sieve()
+    older = (event for event in log.read_back(target.position, sieve=sieve) if event.seq < target.seq)
+    newer = log.read(target.position, sieve=sieve)
     before = list(islice((event for event in older if wanted(event, log)), radius))
-    after = list(islice((event for event in log.read(target.position) if wanted(event, log)), radius))
+    after = list(islice((event for event in newer if wanted(event, log)), radius))
     events = [*reversed(before), target, *after]
     turns = [_turn(log, event, count, target=event.id == target.id) for event in events]
     if sum(turn.tokens for turn in turns) <= cap:
@@ -149,7 +153,9 @@ def _cursor(event: Event) -> str:
 def _united(log: Log, wanted: Filter, cursor: str | None) -> Iterator[Event]:
     """Yield what a session key unites from newest to oldest by time, from behind the one a cursor names."""
     events = sorted(
-        (event for event in log.read_back() if wanted(event, log)), key=lambda one: (one.ts, one.seq), reverse=True
+        (event for event in log.read_back(sieve=wanted.sieve()) if wanted(event, log)),
+        key=lambda one: (one.ts, one.seq),
+        reverse=True,
     )
     if cursor is None:
         yield from events
@@ -161,29 +167,28 @@ def _united(log: Log, wanted: Filter, cursor: str | None) -> Iterator[Event]:
     raise PointerError("the cursor does not fit this record; run 'recall context' without one")
 
 
-def _older(log: Log, cursor: str | None) -> Iterator[Event]:
-    """Yield events from newest to oldest, from behind the one a cursor names."""
-    if cursor is None:
-        yield from log.read_back()
-        return
+def _older(log: Log, wanted: Filter, cursor: str | None) -> Iterator[Event]:
+    """Yield events that may be wanted from newest to oldest, from behind the one a cursor names."""
+    start = _place(log, cursor) if cursor is not None else None
+    for event in log.read_back(start, sieve=wanted.sieve()):
+        if start is None or event.seq < start.seq:
+            yield event
+
+
+def _place(log: Log, cursor: str) -> Position:
+    """Return the position of the event that a cursor names, wherever its line stands by now."""
     parts = cursor.split(".")
     if len(parts) != 4 or not all(part.isascii() and part.isdigit() for part in parts[:3]):
         raise PointerError("not a cursor of this command; run 'recall context' without one")
     segment, offset, seq = (int(part) for part in parts[:3])
     head = log.head()
-    start = Position(segment, offset, seq, "")
     if 0 < seq <= head.seq and (segment, offset) <= (head.segment, head.length):
-        events = log.read_back(start)
-        try:
-            first = next(events, None)
-        except RecordError:  # no line ends there any more
-            first = None
-        if first is not None and first.seq == seq and first.position.hash.startswith(parts[3]):
-            yield from events
-            return
-        events = log.read_back()
-        for event in events:
-            if event.seq == seq and event.position.hash.startswith(parts[3]):
-                yield from events
-                return
+        at_place: Event | None = None
+        with contextlib.suppress(RecordError):  # no line ends there any more
+            at_place = next(log.read_back(Position(segment, offset, seq, "")), None)
+        if at_place is None or at_place.seq != seq:
+            same = Sieve(groups=((b',"seq":%d,' % seq,),))
+            at_place = next((event for event in log.read_back(sieve=same) if event.seq == seq), None)
+        if at_place is not None and at_place.position.hash.startswith(parts[3]):
+            return at_place.position
     raise PointerError("the cursor does not fit this record; run 'recall context' without one")

@@ -7,8 +7,10 @@ import json
 import re
 from dataclasses import dataclass
 
+from transcript.canonical import canonical
 from transcript.event import Event
 from transcript.log import Log
+from transcript.sieve import Sieve, type_field, words_of
 
 TURN = frozenset({"conversation_turn"})
 ROLES = {"prompt": "user", "worker_prompt": "assistant", "reply": "assistant", "summary": "assistant"}
@@ -46,6 +48,19 @@ class Filter:
             and (not self.surface or event.body.get("surface") == self.surface)
             and (not self.topic or matches(words(log, event), self.topic))
         )
+
+    def sieve(self) -> Sieve:
+        """Return what passes over most lines whose event this filter would refuse, and none that it would let in."""
+        groups: list[tuple[bytes, ...]] = []
+        if self.session:
+            whole = canonical(self.session)
+            groups.append((b',"session":' + (whole if len(self.session) < SHORT_SESSION else whole[:-1]),))
+        if self.role:
+            kinds = [kind for kind, role in ROLES.items() if role == self.role]
+            groups.append(tuple(canonical(name) for name in (self.role, *kinds)))
+        groups += [(canonical(value),) for value in (self.agent, self.surface, self.session_key) if value]
+        words = words_of(tokens(self.topic))
+        return Sieve(tuple(map(type_field, sorted(self.types))), tuple(groups), words, self.since, self.until)
 
     def _session(self, event: Event) -> bool:
         if self.session_key and self.session_key not in (event.body.get("session_key"), event.session):
@@ -88,11 +103,11 @@ def tokens(text: str) -> set[str]:
 def matches(text: str, topic: str) -> bool:
     """Say whether a text holds every word of a topic; in scripts without blanks, the words as they stand."""
     wanted = tokens(topic)
-    held = tokens(text)
     folded = text.casefold()
-    return bool(wanted) and all(
-        word in held or (_UNSPACED.search(word) is not None and word in folded) for word in wanted
-    )
+    if not wanted or any(word not in folded for word in wanted):
+        return False  # cheaper than taking the text apart
+    held = tokens(text)
+    return all(word in held or (_UNSPACED.search(word) is not None and word in folded) for word in wanted)
 
 
 def _stem(word: str) -> str:

@@ -5,7 +5,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from transcript.blobs import BlobStore, externalise, resolve
 from transcript.canonical import ID_LENGTH, canonical
@@ -41,6 +41,9 @@ from transcript.segments import (
 )
 from transcript.spool import collect, put_aside, spool
 from transcript.workspace import Workspace
+
+if TYPE_CHECKING:
+    from transcript.sieve import Sieve
 
 BATCH_EVENTS = 256
 BATCH_BYTES = 1 << 20
@@ -118,8 +121,11 @@ class Log:
             raise RecordError("log/head is missing beside a record; run 'recall verify', the next write restores it")
         return Head(1, 0, self.start.hash, 0)
 
-    def read(self, start: Position | None = None) -> Iterator[Event]:
-        """Yield the events behind start (all by default) up to the head as it stands now."""
+    def read(self, start: Position | None = None, *, sieve: "Sieve | None" = None) -> Iterator[Event]:
+        """Yield the events behind start (all by default) up to the head as it stands now.
+
+        With a sieve, only those it lets through: the others are passed over without being parsed.
+        """
         head = self.head()
         at = start or self.start
         if at.seq >= head.seq:
@@ -137,7 +143,8 @@ class Log:
                 yield from self._search(head, at)
                 return
             first = False
-            yield from_line(line, segment=segment, end=end)
+            if sieve is None or sieve.line(line):
+                yield from_line(line, segment=segment, end=end)
 
     def _search(self, head: Head, start: Position) -> Iterator[Event]:
         """Yield the events behind start when its offset has moved, as it does in a redaction."""
@@ -153,17 +160,21 @@ class Log:
         if not found:
             raise RecordError(f"event {start.seq} was read before, but the record has another; run 'recall verify'")
 
-    def read_back(self, before: Position | None = None, *, only: str = "") -> Iterator[Event]:
+    def read_back(
+        self, before: Position | None = None, *, only: str = "", sieve: "Sieve | None" = None
+    ) -> Iterator[Event]:
         """Yield events from newest to oldest: the one that ends at before first, all by default.
 
-        With only, events of that type alone: the others are passed over without being parsed.
+        With only, events of that type alone; with a sieve, those it lets through. The others are passed over without
+        being parsed.
         """
         at = before or self.head().position
         if at.seq == 0:
             return
         wanted = f'"type":"{only}",'.encode("ascii") if only else b""
-        for segment, end, line in lines_back(self.directory, segment=at.segment, offset=at.offset):
-            if wanted in line[-64:]:  # the envelope's last fields
+        skip = None if sieve is None else lambda block: not sieve.block(block)
+        for segment, end, line in lines_back(self.directory, segment=at.segment, offset=at.offset, skip=skip):
+            if wanted in line[-64:] and (sieve is None or sieve.line(line)):  # the envelope's last fields
                 yield from_line(line, segment=segment, end=end)
 
     def ids(self) -> IdMap:

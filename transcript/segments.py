@@ -24,7 +24,7 @@ ACTIVITY = "activity.jsonl"
 HEAD = "head"
 HEAD_BYTES = 256
 SEGMENT_BYTES = 256 * 1024 * 1024
-BLOCK = 1 << 20
+BLOCK = 1 << 17
 REWRITING = ".redaction-"  # how the name of a file begins that is to take another's place
 
 
@@ -139,24 +139,30 @@ def lines(log_dir: Path, head: Head, *, segment: int, offset: int) -> Iterator[t
                 yield number, start, line
 
 
-def lines_back(log_dir: Path, *, segment: int, offset: int) -> Iterator[tuple[int, int, bytes]]:
-    """Yield (segment, end offset, line with newline) backwards from the line that ends at offset."""
+def lines_back(
+    log_dir: Path, *, segment: int, offset: int, skip: Callable[[bytes], bool] | None = None
+) -> Iterator[tuple[int, int, bytes]]:
+    """Yield (segment, end offset, line with newline) backwards from the line that ends at offset.
+
+    A block of lines that skip says True to is passed over whole.
+    """
     for number in range(segment, 0, -1):
         with open_segment(log_dir, number) as handle:
             end = offset if number == segment else os.fstat(handle.fileno()).st_size
-            start, rest = end, b""
+            start = end
             while start > 0:
-                step = min(BLOCK, start)
-                start -= step
+                start -= min(BLOCK, start)
                 handle.seek(start)
-                rest = handle.read(step) + rest
-                first = 0 if start == 0 else rest.find(b"\n") + 1
-                if start > 0 and (first == 0 or first == len(rest)):
+                block = handle.read(end - start)
+                first = 0 if start == 0 else block.find(b"\n") + 1
+                if start > 0 and (first == 0 or first == len(block)):
                     continue
-                for line in reversed(_split(rest[first:])):
+                if skip is not None and skip(block):
+                    end = start + first
+                    continue
+                for line in reversed(_split(block[first:])):
                     yield number, end, line
                     end -= len(line)
-                rest = rest[:first]
 
 
 def append_bytes(log_dir: Path, old: Head, new: Head, data: bytes) -> None:
