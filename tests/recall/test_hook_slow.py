@@ -17,7 +17,6 @@ from support.hooks import (
     client_command,
     counted,
     hold_lock,
-    ledger_rows,
     payload,
     project,
     remember,
