@@ -1,0 +1,105 @@
+// recall: gives this agent its past back. Written by `recall enable-hooks cline`; it is rewritten, never edited.
+// Remove it with `recall enable-hooks cline --remove`; deleting this file is enough to switch it off.
+//
+// Before a prompt it adds what earlier sessions say about it, as hook context; when a run ends it lets recall take the
+// session in. Cline starts one process of it for each session.
+// All work is done by the launcher below, a program on this machine; nothing is sent anywhere.
+
+import { spawn } from "node:child_process";
+
+const HOOK = @RECALL_HOOK@;
+const HARNESS = "cline";
+const WAIT_MS = 5000; // recall answers within 1 s; this is for the day it cannot
+
+let session; // what recall needs to know of the session
+let opening = Promise.resolve(""); // what the session's start has to say: asked at once, given with the first prompt
+
+export default {
+  name: "recall",
+  manifest: { capabilities: ["hooks"] },
+
+  setup(_api, ctx) {
+    const id = ctx?.session?.sessionId;
+    if (!id) return;
+    session = { session_id: id, cwd: ctx.workspaceInfo?.rootPath ?? process.cwd() };
+    opening = ask({ ...session, hook_event_name: "SessionStart", source: "startup" });
+  },
+
+  hooks: {
+    async beforeRun({ snapshot }) {
+      const prompt = session && !snapshot?.parentAgentId ? typed(snapshot) : "";
+      if (!prompt) return undefined;
+      const [first, found] = await Promise.all([
+        opening,
+        ask({ ...session, hook_event_name: "UserPromptSubmit", prompt }),
+      ]);
+      opening = Promise.resolve("");
+      const appendContext = [first, found].filter(Boolean).join("\n\n");
+      return appendContext ? { appendContext } : undefined;
+    },
+
+    async afterRun({ snapshot }) {
+      if (!session) return;
+      const worker = snapshot?.parentAgentId ? { agent_id: snapshot.agentId } : undefined;
+      tell({ ...session, hook_event_name: worker ? "SubagentStop" : "Stop", ...worker });
+    },
+  },
+};
+
+// What the user typed last, without Cline's own wrapper; "" where the messages are not as expected.
+function typed(snapshot) {
+  try {
+    const last = snapshot.messages.findLast((message) => message.role === "user");
+    const texts = last.content.filter((part) => part.type === "text").map((part) => part.text);
+    const text = texts.join("\n").trim();
+    return /^<user_input\b[^>]*>\n?(.*?)\n?<\/user_input>/s.exec(text)?.[1] ?? text;
+  } catch {
+    return "";
+  }
+}
+
+// One call of the hook. Every failure is silence: recall counts its own, the agent goes on as if nothing were here.
+function run(stdio, more) {
+  const windows = process.platform === "win32"; // a .cmd file needs the shell there
+  return spawn(windows ? `"${HOOK}"` : HOOK, [HARNESS], { stdio, shell: windows, windowsHide: true, ...more });
+}
+
+// Returns the text to put in front of the model, or "". Never rejects and never waits longer than WAIT_MS.
+function ask(payload) {
+  return new Promise((resolve) => {
+    try {
+      const child = run(["pipe", "pipe", "ignore"]);
+      const late = setTimeout(() => (child.kill("SIGKILL"), resolve("")), WAIT_MS);
+      let answer = "";
+      child.stdout.setEncoding("utf8").on("data", (text) => (answer += text));
+      child.stdin.on("error", () => {});
+      child.on("error", () => (clearTimeout(late), resolve("")));
+      child.on("close", () => (clearTimeout(late), resolve(textOf(answer))));
+      child.stdin.end(JSON.stringify(payload));
+    } catch {
+      resolve("");
+    }
+  });
+}
+
+function textOf(answer) {
+  try {
+    const text = JSON.parse(answer).additionalContext;
+    return typeof text === "string" ? text : "";
+  } catch {
+    return "";
+  }
+}
+
+// Says that the session's file has something new. Nobody waits: the process is detached and outlives the agent.
+function tell(payload) {
+  try {
+    const child = run(["pipe", "ignore", "ignore"], { detached: true });
+    child.on("error", () => {});
+    child.stdin.on("error", () => {});
+    child.stdin.end(JSON.stringify(payload));
+    child.unref();
+  } catch {
+    // nothing to do: the next event captures it
+  }
+}

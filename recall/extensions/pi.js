@@ -1,0 +1,98 @@
+// recall: gives this agent its past back. Written by `recall enable-hooks pi`; it is rewritten, never edited.
+// Remove it with `recall enable-hooks pi --remove`; deleting this file is enough to switch it off.
+//
+// Before a prompt it adds what earlier sessions say about it, as a message of its own (type "recall"); when a
+// turn ends, before a compaction and at the end it lets recall take the session in.
+// All work is done by the launcher below, a program on this machine; nothing is sent anywhere.
+
+import { spawn } from "node:child_process";
+
+const HOOK = @RECALL_HOOK@;
+const HARNESS = "pi";
+const WAIT_MS = 5000; // recall answers within 1 s; this is for the day it cannot
+
+export default function (pi) {
+  let opening = Promise.resolve(""); // what the session's start has to say: asked at once, given with the next prompt
+
+  // Handlers get what recall needs to know of the session; one that pi does not keep (--no-session) is left alone.
+  const on = (name, act) =>
+    pi.on(name, async (event, ctx) => {
+      try {
+        const file = ctx.sessionManager.getSessionFile();
+        if (!file) return undefined;
+        const session = { session_id: ctx.sessionManager.getSessionId(), cwd: ctx.cwd, transcript_path: file };
+        return await act(session, event, ctx);
+      } catch {
+        return undefined;
+      }
+    });
+
+  on("session_start", (session, event, ctx) => {
+    if (event.reason === "reload") return;
+    const talked = ctx.sessionManager.getEntries().some((entry) => entry.type === "message");
+    opening = ask({ ...session, hook_event_name: "SessionStart", source: talked ? "resume" : "startup" });
+  });
+
+  on("before_agent_start", async (session, event) => {
+    const [first, found] = await Promise.all([
+      opening,
+      ask({ ...session, hook_event_name: "UserPromptSubmit", prompt: event.prompt }),
+    ]);
+    opening = Promise.resolve("");
+    const content = [first, found].filter(Boolean).join("\n\n");
+    return content ? { message: { customType: "recall", content, display: false } } : undefined;
+  });
+
+  on("agent_end", (session) => tell({ ...session, hook_event_name: "Stop" }));
+  on("session_before_compact", (session) => tell({ ...session, hook_event_name: "PreCompact" }));
+  on("session_compact", (session) => {
+    opening = ask({ ...session, hook_event_name: "SessionStart", source: "compact" });
+  });
+  on("session_shutdown", (session) => tell({ ...session, hook_event_name: "SessionEnd" }));
+}
+
+// One call of the hook. Every failure is silence: recall counts its own, the agent goes on as if nothing were here.
+function run(stdio, more) {
+  const windows = process.platform === "win32"; // a .cmd file needs the shell there
+  return spawn(windows ? `"${HOOK}"` : HOOK, [HARNESS], { stdio, shell: windows, windowsHide: true, ...more });
+}
+
+// Returns the text to put in front of the model, or "". Never rejects and never waits longer than WAIT_MS.
+function ask(payload) {
+  return new Promise((resolve) => {
+    try {
+      const child = run(["pipe", "pipe", "ignore"]);
+      const late = setTimeout(() => (child.kill("SIGKILL"), resolve("")), WAIT_MS);
+      let answer = "";
+      child.stdout.setEncoding("utf8").on("data", (text) => (answer += text));
+      child.stdin.on("error", () => {});
+      child.on("error", () => (clearTimeout(late), resolve("")));
+      child.on("close", () => (clearTimeout(late), resolve(textOf(answer))));
+      child.stdin.end(JSON.stringify(payload));
+    } catch {
+      resolve("");
+    }
+  });
+}
+
+function textOf(answer) {
+  try {
+    const text = JSON.parse(answer).additionalContext;
+    return typeof text === "string" ? text : "";
+  } catch {
+    return "";
+  }
+}
+
+// Says that the session's file has something new. Nobody waits: the process is detached and outlives the agent.
+function tell(payload) {
+  try {
+    const child = run(["pipe", "ignore", "ignore"], { detached: true });
+    child.on("error", () => {});
+    child.stdin.on("error", () => {});
+    child.stdin.end(JSON.stringify(payload));
+    child.unref();
+  } catch {
+    // nothing to do: the next event captures it
+  }
+}
