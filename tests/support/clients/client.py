@@ -18,6 +18,8 @@ class Client:
     program: ClassVar[str]  # the name of the program in the npm package
     node: ClassVar[int] = 18  # the least Node.js
     shell: ClassVar[tuple[str, dict[str, Any]]]  # the tool call that runs ECHO in a shell
+    line: ClassVar[str] = "command"  # the argument of that tool that holds the line
+    keeps_injected: ClassVar[bool] = True  # whether what a hook injects stands in the client's own transcript
     scope: ClassVar[tuple[str, ...]] = ()  # more words for `recall enable-hooks HARNESS`
 
     def __init__(self, prefix: Path) -> None:

@@ -27,6 +27,7 @@ class Codex(Client):
     harness = "codex"
     program = "codex"
     shell = ("exec_command", {"cmd": ECHO})
+    line = "cmd"
 
     def prepare(self, world: "World") -> None:
         folder = world.home / ".codex"

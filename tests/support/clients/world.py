@@ -128,6 +128,11 @@ class World:
         (log,) = self.data.glob("workspaces/*/log/activity.jsonl")
         return [json.loads(line) for line in log.read_bytes().splitlines()]
 
+    def files(self) -> dict[Path, bytes]:
+        """Return the bytes of the small files of home and project: settings, not databases."""
+        places = (path for folder in (self.home, self.project) for path in folder.rglob("*"))
+        return {path: path.read_bytes() for path in places if path.is_file() and path.stat().st_size < 1 << 20}
+
     def settle(self) -> None:
         """Wait until no detached capture runs any more."""
         wait_for(lambda: not captures(self.data), seconds=60)
