@@ -23,12 +23,10 @@ NAME = "background"
 
 
 def main(arguments: list[str]) -> None:
-    """Run as the detached process: DATA CWD MARKS LOCK CONFIG, as `recall.spawn.start_capture` gives them."""
-    data, cwd, marks, locked, folder = arguments
+    """Run as the detached process: DATA CWD MARKS LOCK, as `recall.spawn.start_capture` gives them."""
+    data, cwd, marks, locked = arguments
     spawn.settle(int(locked))
     env = {name: value for name, value in os.environ.items() if name != "RECALL_CHILD"}  # this child captures
-    if folder and Path(folder).is_dir():
-        env["CLAUDE_CONFIG_DIR"] = folder
     held: int | None = int(locked)
     again = Path(f"{marks}.again")
     while held is not None:
@@ -47,13 +45,21 @@ def rounds(data: Path, cwd: Path, again: Path, env: Mapping[str, str], *, settle
     done = 0
     while again.exists() and done < MOST_ROUNDS:
         time.sleep(settle_s)
-        again.unlink(missing_ok=True)
         try:
-            capture(data, cwd, env)
+            capture(data, cwd, {**env, **_homes(again)})
         except RecallError as error:
             hook_counters.add(data, NAME, type(error).__name__)
         done += 1
     return done
+
+
+def _homes(again: Path) -> dict[str, str]:
+    """Take the mark away and return the variables that the hooks left in it; of two homes of one harness the last."""
+    taken = again.with_suffix(".taken")
+    again.replace(taken)
+    lines = [line.partition("=") for line in os.fsdecode(taken.read_bytes()).splitlines()]
+    taken.unlink()
+    return {name: folder for name, _, folder in lines if folder and Path(folder).is_dir()}
 
 
 def capture(data: Path, cwd: Path, env: Mapping[str, str]) -> None:

@@ -13,7 +13,7 @@ from typing import Any
 from urllib.parse import quote
 
 from indexer.reader import Reader
-from recall import config, hook_turn, spawn
+from recall import config, homes, hook_turn, spawn
 from recall.harness import Payload, Refused, recognise
 from recall.hook_client import ANSWER_SHARE, Hook
 from recall.hook_turn import HookTurn, Means
@@ -121,4 +121,5 @@ def _note(hook: Hook, data: Path, payload: Payload) -> None:
     hook_turn.forget_injected(payload, workspace)
     if payload.captures and reason not in ("excluded", "refused"):
         name = workspace.id if workspace else ""
-        spawn.start_capture(hook.data, hook.site, payload.cwd, workspace=name, transcript=payload.transcript)
+        home = homes.variable(payload.harness, payload.transcript)
+        spawn.start_capture(hook.data, hook.site, payload.cwd, workspace=name, home=home)

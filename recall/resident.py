@@ -15,7 +15,7 @@ from indexer.sidefile import SideFile
 from indexer.store import Store
 from indexer.tokens import TokenCounter
 from indexer.vectors import Hit, fault, unit
-from recall import config, hook_counters, hook_turn, spawn
+from recall import config, homes, hook_counters, hook_turn, spawn
 from recall.cues import read_cues
 from recall.harness import Payload, Refused, recognise
 from recall.hook_turn import HookTurn, Means
@@ -105,7 +105,8 @@ class Resident:
         if payload.captures and reason not in ("excluded", "refused"):
             name = workspace.id if workspace else ""
             data, site = str(self._data), str(self._site)
-            spawn.start_capture(data, site, payload.cwd, workspace=name, transcript=payload.transcript)
+            home = homes.variable(payload.harness, payload.transcript)
+            spawn.start_capture(data, site, payload.cwd, workspace=name, home=home)
         hook_counters.compact(self._data)
 
     def _warm(self, workspace: Workspace) -> None:

@@ -45,28 +45,23 @@ def start_service(data: str, site: str) -> bool:
     return True
 
 
-def start_capture(data: str, site: str, cwd: str, *, workspace: str = "", transcript: str = "") -> bool:
+def start_capture(data: str, site: str, cwd: str, *, workspace: str = "", home: str = "") -> bool:
     """Start a capture of the sessions of cwd; one that already runs is told to go round once more.
 
-    `transcript` is the session's file as the harness names it: the service's own environment may belong to another
-    home than the session.
+    `home` is the variable that names the harness's own folder (`recall.homes`): the service's environment may belong
+    to another home than the session.
     """
     name = f"{data}/run/capture-{workspace or f'{zlib.crc32(os.fsencode(cwd)):08x}'}"
     Path(data, "run").mkdir(mode=0o700, parents=True, exist_ok=True)
-    Path(f"{name}.again").touch(0o600)
+    descriptor = os.open(f"{name}.again", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    os.write(descriptor, os.fsencode(f"{home}\n"))
+    os.close(descriptor)
     locked = take_lock(f"{name}.lock")
     if locked is None:
         return False
-    words = (data, cwd, name, str(locked), harness_folder(transcript))
-    detach("recall.background", words, data=data, site=site, keep=locked)
+    detach("recall.background", (data, cwd, name, str(locked)), data=data, site=site, keep=locked)
     os.close(locked)
     return True
-
-
-def harness_folder(transcript: str) -> str:
-    """Return Claude Code's folder around `<folder>/projects/<project>/<session>.jsonl`, "" for any other path."""
-    parts = Path(transcript).parts
-    return str(Path(*parts[:-3])) if len(parts) > 3 and parts[-3] == "projects" and parts[0] == os.sep else ""
 
 
 def take_lock(path: str) -> int | None:

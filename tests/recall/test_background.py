@@ -144,18 +144,22 @@ def test_the_sessions_own_home_is_read_and_not_the_services(root, data, tmp_path
     assert SAID in texts(workspace)
 
 
-@pytest.mark.parametrize(
-    ("path", "folder"),
-    [
-        ("/home/ann/.claude/projects/-home-ann-x/5b1.jsonl", "/home/ann/.claude"),
-        ("/opt/conf/projects/p/s.jsonl", "/opt/conf"),
-        ("projects/p/s.jsonl", ""),
-        ("/tmp/s.jsonl", ""),
-        ("", ""),
-    ],
-)
-def test_the_harnesss_folder_is_read_off_the_transcripts_path(path, folder):
-    assert spawn.harness_folder(path) == folder
+def test_homes_that_hooks_of_two_harnesses_named_are_both_looked_in(root, data, tmp_path, monkeypatch):
+    """The second hook comes while a capture runs: it only leaves its mark."""
+    folders = [tmp_path / name for name in ("claude", "codex")]
+    for folder in folders:
+        folder.mkdir()
+    monkeypatch.setattr(spawn, "detach", lambda *words, **more: 0)
+    for name, folder in zip(("CLAUDE_CONFIG_DIR", "CODEX_HOME"), folders, strict=True):
+        spawn.start_capture(str(data), str(SITE), str(root), workspace="x", home=f"{name}={folder}")
+    spawn.start_capture(str(data), str(SITE), str(root), workspace="x", home=f"GROK_HOME={tmp_path}/gone")
+    seen = []
+    monkeypatch.setattr(background, "capture", lambda data, cwd, env: seen.append(env))
+
+    background.rounds(data, root, data / "run" / "capture-x.again", {"HOME": "/home/ann"}, settle_s=0)
+
+    assert seen == [{"HOME": "/home/ann", "CLAUDE_CONFIG_DIR": str(folders[0]), "CODEX_HOME": str(folders[1])}]
+    assert [path.name for path in (data / "run").glob("capture-x*")] == ["capture-x.lock"]
 
 
 def test_a_failed_capture_is_counted_and_the_next_one_runs(root, data):
