@@ -68,7 +68,7 @@ function ask(payload) {
       child.stdin.on("error", () => {});
       child.on("error", () => (clearTimeout(late), resolve("")));
       child.on("close", () => (clearTimeout(late), resolve(textOf(answer))));
-      child.stdin.end(JSON.stringify(payload));
+      child.stdin.end(JSON.stringify({ harness: HARNESS, ...payload }));
     } catch {
       resolve("");
     }
@@ -90,7 +90,7 @@ function tell(payload) {
     const child = run(["pipe", "ignore", "ignore"], { detached: true });
     child.on("error", () => {});
     child.stdin.on("error", () => {});
-    child.stdin.end(JSON.stringify(payload));
+    child.stdin.end(JSON.stringify({ harness: HARNESS, ...payload }));
     child.unref();
   } catch {
     // nothing to do: the next event captures it
