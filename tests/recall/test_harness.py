@@ -176,7 +176,7 @@ def test_the_answer_has_exactly_the_form_that_this_harness_takes(harness, event)
         ("codex", "agent_id"),
         ("gemini-cli", "agent_id"),
         ("qwen-code", "agent_id"),
-        ("copilot-cli", "agentName"),
+        ("copilot-cli", "agentId"),
         ("pi", "agent_id"),
     ],
 )

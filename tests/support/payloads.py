@@ -125,7 +125,10 @@ PAYLOADS: dict[str, dict[str, dict[str, Any]]] = {
         "SessionStart": {**_copilot, "source": "new", "initialPrompt": ASKED},
         "Stop": {**_copilot, "transcriptPath": _COPILOT_FILE, "stopReason": "end_turn", "stop_hook_active": False},
         "SessionEnd": {**_copilot, "reason": "complete"},
-        "SubagentStop": {**_copilot, "transcriptPath": _COPILOT_FILE, "agentName": "task", "stopReason": "end_turn"},
+        "SubagentStop": {
+            **_copilot, "transcriptPath": _COPILOT_FILE, "agentId": "a1", "agentType": "task", "agentName": "task",
+            "response": "Understood.", "parentAgentId": SESSION,
+        },
         "PreCompact": {**_copilot, "transcriptPath": _COPILOT_FILE, "trigger": "manual", "customInstructions": ""},
     },
     "cursor": {
