@@ -16,8 +16,10 @@ from indexer.reader import Reader
 from recall import config, homes, hook_turn, spawn
 from recall.harness import Payload, Refused, recognise
 from recall.hook_client import ANSWER_SHARE, Hook
+from recall.hook_start import HookStart
 from recall.hook_turn import HookTurn, Means
 from recall.settings import Settings
+from recall.turn import bytes_third
 from transcript.errors import ConfigError, IndexMissing, IndexNewer, StoreError
 from transcript.workspace import owner_root
 
@@ -36,6 +38,8 @@ def answer(hook: Hook, raw: bytes) -> bytes:
     data = Path(hook.data)
     if payload.asks:
         return _answer_prompt(hook, data, payload)
+    if payload.opens:
+        return _answer_start(hook, data, payload)
     hook.needs_service = hook.needs_service and payload.event in ("SessionStart", "UserPromptSubmit")
     hook.afterwards.append(lambda: _note(hook, data, payload))
     return b""
@@ -61,6 +65,14 @@ def _answer_prompt(hook: Hook, data: Path, payload: Payload) -> bytes:
         reason = "no_fts5" if "fts5" in str(error) else "index_unreadable"
         hook.count("words_" + reason)
         return turn.silent(reason)
+
+
+def _answer_start(hook: Hook, data: Path, payload: Payload) -> bytes:
+    call = payload.call if hook.why == "no_service" else f"{payload.call}:again"
+    start = HookStart(payload, data, call=call, now=hook_turn.utc_now(), started=hook.born, note=hook.why)
+    hook.afterwards += [lambda: _count_missing(hook, start.record()), lambda: _note(hook, data, payload)]
+    hook.stage = "words:start"
+    return start.answer(bytes_third, os.environ)
 
 
 def _search(hook: Hook, turn: HookTurn) -> bytes:
@@ -98,18 +110,16 @@ def open_index(path: Path, *, until: float) -> Iterator[Reader]:
         connection.close()
 
 
-def bytes_third(text: str) -> int:
-    """Count tokens on the high side without an encoder: one for every three bytes."""
-    return -(-len(text.encode("utf-8", "surrogatepass")) // 3)
-
-
 def _record(hook: Hook, data: Path, turn: HookTurn) -> None:
     hook_turn.beat(data, turn.payload, "words")
     if hook.left() < 0.1:
         if not turn.spool():
             hook.count("ledger:no_time")
         return
-    missing = turn.record()
+    _count_missing(hook, turn.record())
+
+
+def _count_missing(hook: Hook, missing: str) -> None:
     if missing and missing not in ("excluded", "refused"):
         hook.count(f"ledger:{missing}")
 
@@ -118,7 +128,8 @@ def _note(hook: Hook, data: Path, payload: Payload) -> None:
     """What the other events leave behind: a heartbeat, a cleared memory of injections, a capture."""
     hook_turn.beat(data, payload, "words")
     workspace, reason = owner_root(payload.cwd, data) if payload.cwd else (None, "refused")
-    hook_turn.forget_injected(payload, workspace)
+    if not payload.opens:  # a start that is answered has done so itself
+        hook_turn.forget_injected(payload, workspace)
     if payload.captures and reason not in ("excluded", "refused"):
         name = workspace.id if workspace else ""
         home = homes.variable(payload.harness, payload.transcript)

@@ -11,7 +11,7 @@ from itertools import islice
 from typing import Any
 
 from indexer.rows import IndexMeta
-from recall.injection import pointer_text
+from recall.injection import POINTER_CHARS, pointer_text
 from recall.query import Query
 from recall.settings import Settings, settings_hash
 from recall.turn import Ranked, Turn
@@ -20,8 +20,9 @@ from transcript.event import Draft, Event, stamp
 from transcript.log import Log
 
 TYPE = "recall"
-MODES = ("warm", "words", "tool", "demo")
+MODES = ("warm", "words", "tool", "demo", "handoff")
 HOOK_MODES = ("warm", "words")  # a harness asked, not a person
+START_MODE = "handoff"  # a session started and was told where the work stands; nothing was searched
 MOST_LEFT_OUT = 50
 PROMPT_CHARS = 80_000
 
@@ -36,6 +37,8 @@ class Circumstances:
     already: frozenset[str] = frozenset()
     call: str = ""  # makes the event's id unique: random, or the harness's id of the prompt
     note: str = ""  # why there was no service, no index, no vectors
+    source: str = ""  # of a session that starts: startup, resume, clear, compact
+    told: tuple[str, ...] = ()  # the events of the lines it was told
 
 
 def draft(query: Query, turn: Turn, settings: Settings, how: Circumstances, *, now: datetime) -> Draft:
@@ -49,7 +52,7 @@ def draft(query: Query, turn: Turn, settings: Settings, how: Circumstances, *, n
         "settings": changed(settings),
         "weights": asdict(settings.weights),
         "already": sorted(how.already),
-        "items": [_shown(r) for r in turn.items],
+        "items": [_shown(r) for r in turn.items] or [{"pointer": e[:POINTER_CHARS], "event": e} for e in how.told],
         "left_out": [{"pointer": _pointer(r), "reason": r.verdict} for r in turn.left_out[:MOST_LEFT_OUT]],
         "counts": counts(turn),
         "tokens": turn.tokens,
@@ -61,6 +64,7 @@ def draft(query: Query, turn: Turn, settings: Settings, how: Circumstances, *, n
         "empty_reason": turn.empty_reason,
         "words_only": turn.words_only,
         "note": how.note,
+        "source": how.source,
     }
     if how.index is not None:
         body["index"] = {

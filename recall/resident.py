@@ -18,6 +18,7 @@ from indexer.vectors import Hit, fault, unit
 from recall import config, homes, hook_counters, hook_turn, spawn
 from recall.cues import read_cues
 from recall.harness import Payload, Refused, recognise
+from recall.hook_start import HookStart
 from recall.hook_turn import HookTurn, Means
 from recall.service import Reply
 from recall.settings import Settings
@@ -51,6 +52,8 @@ class Resident:
             return Reply(afterwards=(lambda delivered: hook_counters.add(self._data, harness, kind)) if kind else None)
         if payload.asks:
             return self._answer(payload, started, left_s)
+        if payload.opens:
+            return self._open(payload, started)
         return Reply(afterwards=lambda delivered: self._note(payload))
 
     def _answer(self, payload: Payload, started: float, left_s: float) -> Reply:
@@ -64,6 +67,18 @@ class Resident:
             with room.lock:
                 output = self._search(room, turn, started + left_s)
         return Reply(output, lambda delivered: self._record(turn, delivered))
+
+    def _open(self, payload: Payload, started: float) -> Reply:
+        start = HookStart(payload, self._data, call=payload.call, now=hook_turn.utc_now(), started=started)
+        output = start.answer(self._count_tokens, self._env)
+
+        def afterwards(delivered: bool) -> None:
+            missing = start.record(lock_timeout=LEDGER_LOCK_S) if delivered else ""
+            if missing:
+                hook_counters.add(self._data, payload.harness, f"ledger:{missing}")
+            self._note(payload)
+
+        return Reply(output, afterwards)
 
     def _search(self, room: "_Room", turn: HookTurn, until: float) -> bytes:
         try:
@@ -99,7 +114,8 @@ class Resident:
     def _note(self, payload: Payload) -> None:
         hook_turn.beat(self._data, payload, "warm")
         workspace, reason = owner_root(payload.cwd, self._data) if payload.cwd else (None, "refused")
-        hook_turn.forget_injected(payload, workspace)
+        if not payload.opens:  # a start that is answered has done so itself
+            hook_turn.forget_injected(payload, workspace)
         if payload.event == "SessionStart" and workspace is not None:
             self._warm(workspace)
         if payload.captures and reason not in ("excluded", "refused"):

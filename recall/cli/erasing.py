@@ -26,6 +26,7 @@ NAMES = {
     "chunks": "passages of the index, with their words and vectors",
     "turn_states": "turn states",
     "views": "views written anew",
+    "rules_files": "rules files written anew",
 }
 SHOWN = 10
 

@@ -1,0 +1,229 @@
+"""SessionStart answered: each harness in its own shape, with and without the service, nothing twice in a session."""
+
+import json
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.embedder import StubEmbedder
+from support.hooks import SITE, client_command, counted, hold_lock, project, run_client, serving, wait_for
+from support.payloads import PAYLOADS, raw
+from support.record import NOW
+from support.story import ANA, at, story
+
+from indexer import writer
+from indexer.settings import IndexSettings
+from indexer.store import Store
+from recall import ledger
+from recall.contracts import CONTRACTS
+from recall.hook_turn import read_beat
+from recall.resident import Resident
+from recall.warm_model import WarmModel
+from transcript.curation import decision
+from transcript.injected import has_block
+from transcript.log import Log
+from transcript.paths import secure_dir
+from transcript.projections import views
+from transcript.workspace import Workspace, exclude, init
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="clients are started as on Unix")
+ANSWERED = [name for name, contract in CONTRACTS.items() if "SessionStart" in contract.answers]
+NEXT = "- next: T2 Document the old schema"
+
+
+@pytest.fixture
+def data(tmp_path: Path) -> Iterator[Path]:
+    folder = secure_dir(tmp_path / "data")
+    held = hold_lock(folder)
+    yield folder
+    os.close(held)
+
+
+@pytest.fixture
+def workspace(data: Path) -> Workspace:
+    made = init(project(), data)
+    Log(made).append(story(), now=NOW)
+    views.project(made)
+    return made
+
+
+@pytest.fixture
+def resident(data: Path) -> Resident:
+    return Resident(data, SITE, WarmModel(StubEmbedder), os.environ)
+
+
+def start(harness: str = "claude-code", source: str = "startup", **more: Any) -> bytes:
+    cwd = {"workspace_roots": [str(project())]} if harness == "cursor" else {"cwd": str(project())}
+    return raw(harness, "SessionStart", **cwd, **({"source": source} if harness != "cursor" else {}), **more)
+
+
+def ask(resident: Resident, payload: bytes, harness: str = "claude-code", *, delivered: bool = True) -> str:
+    """The told block, whatever the shape of the answer; what follows the answer happens too."""
+    reply = resident.respond(harness, payload, 0.5)
+    if reply.afterwards is not None:
+        reply.afterwards(delivered)
+    return block_of(reply.output)
+
+
+def block_of(output: bytes) -> str:
+    if not output:
+        return ""
+    found = json.loads(output)
+    inner = found.get("hookSpecificOutput", found)
+    return str(inner.get("additionalContext") or inner["additional_context"])
+
+
+def told_rows(workspace: Workspace) -> list[dict[str, Any]]:
+    return [event.body for event in ledger.turns(Log(workspace), modes=(ledger.START_MODE,))][::-1]
+
+
+@pytest.mark.parametrize("harness", ANSWERED)
+def test_every_harness_that_listens_is_told_where_the_work_stands(harness, resident, workspace):
+    told = ask(resident, start(harness), harness)
+
+    assert NEXT in told
+    (row,) = told_rows(workspace)
+    assert row["block"] == told
+    assert row["harness"] == harness
+    assert row["tokens"] <= 400
+    assert [item["event"][:10] in told for item in row["items"]] == [True] * 5
+    assert "SessionStart" in read_beat(resident._data, harness)
+
+
+def test_a_harness_that_does_not_listen_is_told_nothing(resident, workspace):
+    assert ask(resident, start("grok-build"), "grok-build") == ""
+    assert told_rows(workspace) == []
+
+
+def test_without_a_service_the_same_words_are_told(data, resident, workspace):
+    ran = run_client(data, start(session_id="one"))
+
+    assert (ran.code, ran.err) == (0, b"")
+    assert block_of(ran.out) == ask(resident, start(session_id="two"))
+    first, second = told_rows(workspace)
+    assert first["note"] == "no_service"
+    assert "note" not in second
+    assert first["items"] == second["items"]
+
+
+def test_the_client_passes_on_what_a_running_service_tells(tmp_path, workspace, data, resident):
+    with serving(data, resident.respond):
+        ran = run_client(data, start())
+
+    assert NEXT in block_of(ran.out)
+    wait_for(lambda: told_rows(workspace))
+    assert counted(data) == {}
+
+
+def test_nothing_is_told_twice_in_a_session_until_it_is_compacted(resident, workspace):
+    first = ask(resident, start())
+    resumed = ask(resident, start(source="resume"))
+    compacted = ask(resident, start(source="compact"))
+    cleared = ask(resident, start(source="clear"))
+    other = ask(resident, start(session_id="other"))
+
+    assert resumed == ""
+    assert NEXT in first
+    assert NEXT in compacted
+    assert "at this session's compaction" in compacted
+    assert first == cleared == other
+    assert [row["source"] for row in told_rows(workspace)] == ["startup", "compact", "clear", "startup"]
+
+
+def test_a_resumed_session_is_told_only_what_is_new(resident, workspace):
+    ask(resident, start())
+    Log(workspace).append([decision(ANA, at(30), "Ship on Friday")], now=NOW)
+    views.refresh(workspace)
+
+    told = ask(resident, start(source="resume"))
+
+    assert [line.split(" | ")[0] for line in told.splitlines()[2:-1]] == ["- decided: Ship on Friday"]
+
+
+def test_two_identical_starts_at_the_same_time_tell_once(data, workspace):
+    hooks = [subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    outs = [hook.communicate(start(source="compact"), timeout=20)[0] for hook in hooks]
+
+    assert sorted(bool(out) for out in outs) == [False, True]
+    assert len(told_rows(workspace)) == 1
+
+
+def test_an_answer_that_came_too_late_leaves_no_row_and_words_tell_it(data, resident, workspace):
+    ask(resident, start(), delivered=False)
+    assert told_rows(workspace) == []
+
+    reply = resident.respond("claude-code", start(), 0.5)
+
+    assert reply.output == b""  # the claim stands: the client that asks again says so in its call
+    assert NEXT in block_of(run_client(data, start(source="resume")).out)
+
+
+def test_a_sub_agents_start_is_told_nothing(resident, workspace):
+    assert ask(resident, start(agent_id="a1")) == ""
+
+
+@pytest.mark.parametrize("way", ["setting", "variable"])
+def test_it_can_be_switched_off(way, data, workspace, monkeypatch):
+    if way == "setting":
+        (data / "config.toml").write_text("[handoff]\nsession_start = false\n")
+    else:
+        monkeypatch.setenv("RECALL_HANDOFF_SESSION_START", "false")
+
+    assert ask(Resident(data, SITE, WarmModel(StubEmbedder), os.environ), start()) == ""
+    assert told_rows(workspace) == []
+
+
+def test_an_unreadable_configuration_falls_back_to_the_defaults(data, resident, workspace):
+    (data / "config.toml").write_text("[handoff]\ntokens = 'few'\n")
+
+    assert NEXT in ask(resident, start())
+    assert counted(data) == {"config_not_readable": 1}
+
+
+def test_a_project_without_a_record_or_an_excluded_one_is_told_nothing(data, resident):
+    assert ask(resident, start()) == ""
+    made = init(project(), data)
+    Log(made).append(story(), now=NOW)
+    views.project(made)
+    exclude(project(), data)
+
+    assert ask(resident, start()) == ""
+    assert told_rows(made) == []
+
+
+def test_what_was_told_is_not_injected_again_as_a_passage(resident, workspace):
+    with Store.open(workspace.index_path, "w") as store:
+        writer.index(workspace, store, IndexSettings(), now=NOW)
+
+    def prompted(session: str) -> str:
+        asked = {"cwd": str(project()), "session_id": session, "prompt": "Are we to use Python 3.11 for its tomllib?"}
+        return ask(resident, raw("claude-code", "UserPromptSubmit", **asked))
+
+    ask(resident, start(session_id="told"))
+
+    assert "Use Python 3.11" in prompted("fresh")
+    assert "Use Python 3.11" not in prompted("told")
+
+
+def test_the_ledger_of_turns_and_the_last_turn_leave_starts_apart(resident, workspace):
+    ask(resident, start())
+
+    assert ledger.last(Log(workspace), modes=ledger.HOOK_MODES) is None
+    assert ledger.last(Log(workspace), modes=(ledger.START_MODE,)) is not None
+
+
+def test_what_was_told_is_recognised_when_the_transcript_is_read_back(resident, workspace):
+    assert has_block(ask(resident, start()))
+
+
+def test_a_compaction_of_the_real_order_tells_the_state_of_before(data, workspace):
+    """PreCompact prints nothing; SessionStart after it tells the state again (LCA-6.5-03)."""
+    first = run_client(data, start())
+    before = run_client(data, json.dumps({**PAYLOADS["claude-code"]["PreCompact"], "cwd": str(project())}).encode())
+    after = run_client(data, start(source="compact"))
+
+    assert (before.code, before.out, before.err) == (0, b"", b"")
+    assert block_of(first.out).splitlines()[2:-1] == block_of(after.out).splitlines()[2:-1]
