@@ -8,6 +8,7 @@ from support.capture import Project, said
 from support.grok import GrokSession, call
 from support.harness import ids, nothing_new, only, read, read_in_steps, read_source, same_everywhere
 
+from transcript.adapters.base import Options
 from transcript.adapters.grok_build import GrokBuild
 from transcript.adapters.registry import ADAPTERS
 from transcript.injected import OPEN_PHRASE
@@ -301,6 +302,15 @@ def test_times_that_come_late_change_nothing(project):
     report = project.sync()
 
     assert (report.added, report.sightings, ids(project)) == (0, 0, before)
+
+
+def test_the_titles_id_tells_nothing_to_whoever_lacks_the_key(session, tmp_path):
+    session.user("hello")
+    source = only(GROK, session.write(tmp_path))
+    titles = [GROK.reader(source, {"session": ""}, Options(key * 32)).finish()[0].draft for key in (b"k", b"k", b"x")]
+
+    assert [title.body["text"] for title in titles] == ["Ports"] * 3
+    assert titles[0].id == titles[1].id != titles[2].id
 
 
 def test_the_title_is_kept_as_the_clients_words(project):

@@ -16,7 +16,8 @@ from support.wire import WireFile
 from transcript.adapters.base import Counts, Options, SourceFile
 from transcript.adapters.jsonl import parse_line
 from transcript.adapters.registry import ADAPTERS, fault, harness_of, named, registered
-from transcript.adapters.stream import Stream, restarted, text_of
+from transcript.adapters.stream import Stream, restarted
+from transcript.adapters.values import text_of
 from transcript.canonical import b32id
 from transcript.capture_claims import claim
 from transcript.errors import CaptureError

@@ -14,7 +14,8 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.aider_reader import HARNESS, VERSION, AiderReader
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.stream import restarted, text_of
+from transcript.adapters.stream import restarted
+from transcript.adapters.values import text_of
 from transcript.adapters.views import UnreadableSource, as_lines
 from transcript.adapters.walk import find
 

@@ -44,6 +44,13 @@ class SourceFile:
         """The identity as events carry it: 16 hex digits."""
         return hashlib.sha256(f"{self.harness}\x1f{self.identity}".encode("utf-8", "surrogateescape")).hexdigest()[:16]
 
+    def native(self, adapter: str, version: str, record: str, part: int) -> dict[str, Any]:
+        """Return where an event comes from: which part of which record of this source, read by which adapter."""
+        return {
+            "harness": self.harness, "version": version, "id": record, "part": part, "adapter": adapter,
+            "source": self.source,
+        }  # fmt: skip
+
 
 @dataclass(frozen=True, slots=True)
 class Options:

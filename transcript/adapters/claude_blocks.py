@@ -1,14 +1,12 @@
 """Reads the content blocks of Claude Code messages: texts, media, tool outputs, outputs the client spilled to files."""
 
-import base64
-import binascii
 import json
 import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from transcript.canonical import sha256_hex
+from transcript.adapters.values import UNTYPED, inline, text_of
 
 MAX_SPILL_BYTES = 32 << 20
 _SPILLED = re.compile(r"Full output saved to: (\S[^\r\n]*\.txt)")
@@ -65,22 +63,10 @@ def medium_of(block: dict[str, Any]) -> tuple[bytes, str] | None:
     source = block.get("source")
     if not isinstance(source, dict):
         return None
-    mime = source.get("media_type")
-    mime = mime if isinstance(mime, str) else "application/octet-stream"
-    data = source.get("data")
-    if not isinstance(data, str) or not data:
-        return None
-    if source.get("type") == "text":
-        return data.encode("utf-8", "surrogatepass"), mime
-    try:
-        return base64.b64decode(data, validate=True), mime
-    except (binascii.Error, ValueError):
-        return None
-
-
-def media_entries(media: list[tuple[bytes, str]]) -> list[dict[str, Any]]:
-    """Return what an event's body says about media: their hash, type and size."""
-    return [{"blob": sha256_hex(data), "mime": mime, "size": len(data)} for data, mime in media]
+    data, mime = text_of(source.get("data")), text_of(source.get("media_type"))
+    if data and source.get("type") == "text":
+        return data.encode("utf-8", "surrogatepass"), mime or UNTYPED
+    return inline(data, mime)
 
 
 def is_spilled(text: str) -> bool:

@@ -3,23 +3,17 @@
 from typing import Any
 
 from transcript.adapters.base import Counts, Options, SourceFile
-from transcript.adapters.claude_blocks import (
-    is_spilled,
-    media_entries,
-    medium_of,
-    output_of,
-    read_spilled,
-    worker_facts,
-)
+from transcript.adapters.claude_blocks import is_spilled, medium_of, output_of, read_spilled, worker_facts
 from transcript.adapters.claude_envelopes import SUMMARY_HEAD, Envelope, envelope
 from transcript.adapters.claude_memory import Memory
 from transcript.adapters.claude_output import Output
 from transcript.adapters.claude_record import Record
+from transcript.adapters.reasoning import is_kept
+from transcript.adapters.values import Media, media_entries, text_of
 from transcript.canonical import canonical
 
 _CALLS = frozenset({"tool_use", "server_tool_use", "mcp_tool_use"})
 _MEDIA = ("image", "document")
-Media = list[tuple[bytes, str]]
 
 
 class Messages:
@@ -39,8 +33,8 @@ class Messages:
         if not isinstance(message, dict) or not isinstance(content, list):
             self._unknown(record, f"{role}/content:{type(content).__name__}", fields, 0)
         elif role == "assistant":
-            record.message = _text(message.get("id"))
-            record.model = _text(message.get("model"))
+            record.message = text_of(message.get("id"))
+            record.model = text_of(message.get("model"))
             for part, block in enumerate(content):
                 self._assistant_block(record, fields, part, block)
         else:
@@ -119,7 +113,7 @@ class Messages:
         content = output_of(block.get("content"))
         for name in content.unknown:
             self._counts.unknown[f"{name}@{record.version}"] += 1
-        call_id = _text(block.get("tool_use_id"))
+        call_id = text_of(block.get("tool_use_id"))
         if call_id:
             record.tools.append(call_id)
         body: dict[str, Any] = {"call_id": call_id, "text": content.text}
@@ -171,21 +165,13 @@ class Messages:
         if not isinstance(arguments, dict):
             arguments = {} if arguments is None else {"": arguments}
         record.tools.append(block["id"])
-        body = {"tool": _text(block.get("name")), "call_id": block["id"], "input": arguments}
+        body = {"tool": text_of(block.get("name")), "call_id": block["id"], "input": arguments}
         said = canonical(arguments).decode("ascii")
         self._out.emit_block(record, "tool_call", body, part, family="tool", key=block["id"], said=said)
 
     def _thinking(self, record: Record, part: int, block: dict[str, Any]) -> None:
-        text = _text(block.get("thinking"))
-        if not text:
-            self._counts.notes["reasoning withheld"] += 1
-            self._out.note_reasoning("withheld by the harness")
-        elif not self._options.reasoning:
-            self._counts.notes["reasoning not kept"] += 1
-            self._out.note_reasoning("capture.reasoning is off")
-        else:
-            self._counts.notes["reasoning kept"] += 1
-            self._out.note_reasoning("kept")
+        text = text_of(block.get("thinking"))
+        if is_kept(text, self._memory.kept, self._counts, wanted=self._options.reasoning):
             self._out.emit_block(record, "reasoning", {"text": text}, part, family="reasoning", said=text)
 
     # -- what nobody knows -------------------------------------------------------------------
@@ -214,7 +200,3 @@ def _client_text(fields: dict[str, Any], text: str) -> Envelope | None:
 
 def _speaker(record: Record) -> str:
     return "assistant" if record.worker else "user"
-
-
-def _text(value: Any) -> str:
-    return value if isinstance(value, str) else ""

@@ -5,11 +5,10 @@ from typing import Any
 from transcript.adapters.base import Counts, Options, SourceFile, Taken
 from transcript.adapters.claude_memory import Memory
 from transcript.adapters.claude_record import HARNESS, Record
-from transcript.canonical import b32id
+from transcript.adapters.reasoning import withheld_mark
 from transcript.event import Draft
 
 _COVERED = frozenset({"conversation_turn", "tool_call", "tool_result"})
-_REASONING = ("", "kept", "capture.reasoning is off", "withheld by the harness", "told")
 
 
 class Output:
@@ -77,27 +76,9 @@ class Output:
             fresh, back = memory.abandoned()
             self._mark("restored", back, "the newest leaf descends from it again")
             self._mark("abandoned", fresh, "the newest leaf does not descend from it")
-            self._mark_withheld()
-
-    def note_reasoning(self, state: str) -> None:
-        """Remember the most telling of what became of this session's reasoning."""
-        kept = self._memory.kept
-        if _REASONING.index(state) > _REASONING.index(kept["reasoning"]):
-            kept["reasoning"] = state
-
-    def _mark_withheld(self) -> None:
-        """Say once a session that its reasoning is not in the record, and why."""
-        kept = self._memory.kept
-        if kept["reasoning"] in ("kept", "told") or not kept["replies"]:
-            return
-        record = self._nobody()
-        body: dict[str, Any] = {
-            "mark": "reasoning_withheld",
-            "events": [],
-            "note": kept["reasoning"] or "none in the source",
-        }
-        self._put_mark(record, b32id("mark", "reasoning_withheld", HARNESS, record.session), body)
-        kept["reasoning"] = "told"
+            nobody = self._nobody()
+            if withheld := withheld_mark(memory.kept, HARNESS, nobody.session):
+                self._put_mark(nobody, *withheld)
 
     def _mark(self, mark: str, events: list[str], note: str) -> None:
         if events:

@@ -13,6 +13,7 @@ from transcript.adapters.claude_message import Messages
 from transcript.adapters.claude_output import Output
 from transcript.adapters.claude_record import Record
 from transcript.adapters.jsonl import Line
+from transcript.adapters.values import type_of
 
 # Session bookkeeping: counted, kept in the native bytes, no event.
 BOOKKEEPING = frozenset(
@@ -87,7 +88,7 @@ class ClaudeReader:
         for at, fields in enumerate(line.objects):
             if at in line.odd:
                 raw = line.raw.decode("utf-8", "replace")
-                self.counts.records[type_name(fields)] += 1
+                self.counts.records[type_of(fields)] += 1
                 self._unknown(self._met(fields, said=raw), "number that is not JSON", raw)
             else:
                 self._record(fields)
@@ -105,7 +106,7 @@ class ClaudeReader:
         return Record(fields, self._source, self._memory, self._options, said=said, once=once)
 
     def _record(self, fields: dict[str, Any]) -> None:
-        kind = type_name(fields)
+        kind = type_of(fields)
         self.counts.records[kind] += 1
         if kind in BOOKKEEPING:
             return
@@ -126,7 +127,7 @@ class ClaudeReader:
 
     def _attachment(self, record: Record, fields: dict[str, Any]) -> None:
         attachment: Any = fields.get("attachment")
-        kind = type_name(attachment)
+        kind = type_of(attachment)
         self.counts.records[f"attachment/{kind}"] += 1
         if kind == "queued_command":
             self._queued(record, attachment)
@@ -151,7 +152,7 @@ class ClaudeReader:
 
     def _progress(self, record: Record, fields: dict[str, Any]) -> None:
         data: Any = fields.get("data")
-        kind = type_name(data)
+        kind = type_of(data)
         self.counts.records[f"progress/{kind}"] += 1
         if kind == "agent_progress":
             self._agent_progress(record, fields, data)
@@ -161,8 +162,8 @@ class ClaudeReader:
     def _agent_progress(self, record: Record, fields: dict[str, Any], data: dict[str, Any]) -> None:
         """Take in what a sub-agent said, wrapped in a progress record of its parent."""
         inner: Any = data.get("message")
-        if type_name(inner) not in ("user", "assistant"):
-            self._unknown(record, f"progress/agent_progress/{type_name(inner)}", fields)
+        if type_of(inner) not in ("user", "assistant"):
+            self._unknown(record, f"progress/agent_progress/{type_of(inner)}", fields)
             return
         said = {name: fields[name] for name in _SHARED_WITH_WORKER if name in fields}
         said.update(inner, isSidechain=True, agentId=data.get("agentId") or "worker")
@@ -188,11 +189,3 @@ class ClaudeReader:
     def _unknown(self, record: Record, name: str, raw: Any) -> None:
         self.counts.unknown[f"{name}@{record.version}"] += 1
         self._out.emit(record, "unknown", {"raw": raw}, 0)
-
-
-def type_name(value: Any) -> str:
-    """Return the `type` of an object, or the name of what stands where one was expected."""
-    if not isinstance(value, dict):
-        return type(value).__name__
-    kind = value.get("type")
-    return kind if isinstance(kind, str) else type(kind).__name__

@@ -1,12 +1,11 @@
 """One record of a Claude Code file: what it is called, where it stands, and what all its events share."""
 
-from datetime import UTC, datetime
 from typing import Any
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.claude_memory import Memory
+from transcript.adapters.values import moment
 from transcript.canonical import b32id, canonical, sha256_hex
-from transcript.event import is_stamp, stamp
 
 HARNESS = "claude-code"
 ADAPTER_VERSION = "1"
@@ -77,12 +76,9 @@ class Record:
     def _time(self) -> tuple[str, str]:
         """Return the record's time; without one, that of the record before, or the clock at capture."""
         kept = self._memory.kept
-        given = self._fields.get("timestamp")
-        if isinstance(given, str):
-            moment = given if is_stamp(given) else _utc(given)
-            if moment:
-                kept["ts"] = moment
-                return moment, "record"
+        if ts := moment(self._fields.get("timestamp")):
+            kept["ts"] = ts
+            return ts, "record"
         return (kept["ts"], "joined") if kept["ts"] else ("", "capture")
 
     def event_id(self, part: int, *names: str) -> str:
@@ -91,14 +87,7 @@ class Record:
 
     def native(self, part: int) -> dict[str, Any]:
         """Return where an event comes from."""
-        return {
-            "harness": HARNESS,
-            "version": self.version,
-            "id": self.uuid,
-            "part": part,
-            "adapter": ADAPTER_VERSION,
-            "source": self._source.source,
-        }
+        return self._source.native(ADAPTER_VERSION, self.version, self.uuid, part)
 
     def common(self) -> dict[str, Any]:
         """Return the body fields that every event of the record has; empty ones are left out."""
@@ -127,12 +116,3 @@ def _text(fields: dict[str, Any], *names: str) -> str:
         if isinstance(value, str) and value:
             return value
     return ""
-
-
-def _utc(text: str) -> str:
-    """Return a time in another notation as the record writes times; "" without a zone, or when it is none."""
-    try:
-        moment = datetime.fromisoformat(text)
-        return stamp(moment.astimezone(UTC)) if moment.tzinfo else ""
-    except (ValueError, OverflowError):
-        return ""

@@ -14,8 +14,9 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.cline_reader import HARNESS, VERSION, ClineReader
-from transcript.adapters.stream import restarted, text_of
-from transcript.adapters.views import UnreadableSource, as_lines, document, moment
+from transcript.adapters.stream import restarted
+from transcript.adapters.values import moment, text_of
+from transcript.adapters.views import UnreadableSource, as_lines, document
 from transcript.adapters.walk import find
 
 _CLI = ".messages.json"

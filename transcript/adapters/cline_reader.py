@@ -7,7 +7,8 @@ from transcript.adapters.base import Counts, Options, SourceFile, Taken
 from transcript.adapters.claude_blocks import medium_of
 from transcript.adapters.cline_text import NOTICE, RESULT, SPOKEN, answer_pieces, arguments, user_pieces
 from transcript.adapters.jsonl import Line
-from transcript.adapters.stream import Stream, text_of
+from transcript.adapters.stream import Stream
+from transcript.adapters.values import text_of
 from transcript.canonical import b32id
 from transcript.injected import has_block
 

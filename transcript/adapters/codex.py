@@ -16,7 +16,8 @@ from transcript.adapters.codex_content import content_of, envelope, working_fold
 from transcript.adapters.codex_reader import ADAPTER_VERSION, HARNESS, CodexReader
 from transcript.adapters.codex_types import RESPONSES
 from transcript.adapters.jsonl import parse_line, raw_lines
-from transcript.adapters.stream import restarted, text_of
+from transcript.adapters.stream import restarted
+from transcript.adapters.values import text_of
 from transcript.adapters.walk import HEAD_BYTES, begins, find, home
 
 _ROLLOUT = re.compile(r"rollout-[^/\\]*?\.jsonl(?:\.zst)?$")

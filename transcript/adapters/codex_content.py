@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import Any
 
-from transcript.adapters.stream import data_url, inline
+from transcript.adapters.values import data_url, inline
 
 REQUEST = "## My request for Codex:"
 _CWD = re.compile(r"<cwd>([^<\n]+)</cwd>|^Current working directory: (.+)$", re.MULTILINE)

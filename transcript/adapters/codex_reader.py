@@ -32,7 +32,8 @@ from transcript.adapters.codex_types import (
     RESULTS,
 )
 from transcript.adapters.jsonl import Line
-from transcript.adapters.stream import Stream, data_url, text_of
+from transcript.adapters.stream import Stream
+from transcript.adapters.values import data_url, text_of
 from transcript.canonical import b32id, sha256_hex, utf8
 from transcript.injected import has_block, strip_blocks
 

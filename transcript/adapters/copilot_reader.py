@@ -10,8 +10,9 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 from transcript.adapters.copilot_types import COUNTED
-from transcript.adapters.entries import Entry, EntryReader, text_of, type_of
+from transcript.adapters.entries import Entry, EntryReader
 from transcript.adapters.prompts import pieces
+from transcript.adapters.values import text_of, type_of
 
 # What the client says of itself: (kind, the fields that may hold its text).
 _SAYS: Mapping[str, tuple[str, tuple[str, ...]]] = {

@@ -6,8 +6,9 @@ from typing import Any, ClassVar
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.cursor_view import VIEW, is_line
-from transcript.adapters.entries import Entry, EntryReader, moment, text_of, type_of
+from transcript.adapters.entries import Entry, EntryReader
 from transcript.adapters.prompts import asked
+from transcript.adapters.values import moment, text_of, type_of
 from transcript.canonical import b32id
 
 COUNTED = frozenset({"turn_started", "turn_ended", "status"})

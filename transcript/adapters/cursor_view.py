@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote, urlsplit
 
-from transcript.adapters.entries import text_of
+from transcript.adapters.values import text_of
+from transcript.adapters.views import as_line
 from transcript.adapters.walk import HEAD_BYTES, read_object
 
 FOLDER = "agent-transcripts"
@@ -25,7 +26,6 @@ _EDITOR = ((".config", "Cursor"), ("Library", "Application Support", "Cursor"), 
 _PART = re.compile(r"\[(Thinking|Tool call|Tool result)\]\s*(.*)")
 _WORKSPACE = re.compile(r"Workspace Path: (\S[^\n\\]*)")
 _PATH = re.compile(r'"((?:/|[A-Za-z]:(?:/|\\\\))[^"\n]{1,1000})"')
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 
 
 def is_line(value: dict[str, Any]) -> bool:
@@ -49,9 +49,9 @@ def view(path: Path) -> BinaryIO:
     data = path.read_bytes()
     if path.suffix == ".txt":
         records = from_text(data.decode("utf-8", "replace"))
-        data = b"".join(_encode(record).encode("ascii") + b"\n" for record in records)
+        data = b"".join(map(as_line, records))
     head = {"view": VIEW, "session": path.stem, "cwd": _cwd(path, data)}
-    return io.BytesIO(_encode({name: value for name, value in head.items() if value}).encode("ascii") + b"\n" + data)
+    return io.BytesIO(as_line({name: value for name, value in head.items() if value}) + data)
 
 
 def from_text(text: str) -> Iterator[dict[str, Any]]:

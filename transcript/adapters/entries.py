@@ -5,23 +5,20 @@ calls things. The memory is that of `claude_memory`: the tree of records, what w
 holds.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, timedelta
 from typing import Any, ClassVar
 
+from transcript.adapters import reasoning
 from transcript.adapters.base import Counts, Options, SourceFile, Taken
-from transcript.adapters.claude_blocks import media_entries
 from transcript.adapters.claude_memory import Memory
 from transcript.adapters.jsonl import Line
+from transcript.adapters.values import Media, media_entries, moment, type_of
 from transcript.canonical import b32id, canonical, sha256_hex
-from transcript.event import Draft, is_stamp, stamp
+from transcript.event import Draft
 
-Media = list[tuple[bytes, str]]
 _COVERED = frozenset({"conversation_turn", "tool_call", "tool_result"})
-_REASONING = ("", "kept", "capture.reasoning is off", "withheld by the harness", "told")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_MS_FROM = 10**11
 
 
 @dataclass(slots=True)
@@ -45,7 +42,7 @@ class Entry:
     extra: dict[str, Any] = field(default_factory=dict)
 
 
-class EntryReader:
+class EntryReader(ABC):
     """Reads one source on; a harness implements `record`, which is called for each object of a line."""
 
     harness: ClassVar[str] = ""
@@ -74,9 +71,9 @@ class EntryReader:
             else:
                 self.record(fields)
 
+    @abstractmethod
     def record(self, fields: dict[str, Any]) -> None:
         """Take in one record."""
-        raise NotImplementedError
 
     def take(self) -> list[Taken]:
         """Return the events since the last call, in the order of the source."""
@@ -92,7 +89,8 @@ class EntryReader:
             fresh, back = self.memory.abandoned()
             self._mark("restored", back, "the newest leaf descends from it again")
             self._mark("abandoned", fresh, "the newest leaf does not descend from it")
-            self._mark_withheld()
+            if withheld := reasoning.withheld_mark(self.kept, self.harness, self.session):
+                self._put_mark(*withheld)
         return self.take()
 
     # -- entries and events ------------------------------------------------------------------
@@ -196,15 +194,7 @@ class EntryReader:
 
     def reasoning(self, entry: Entry, text: str, part: int) -> None:
         """Add exposed reasoning where it is wanted; note what became of it."""
-        if not text:
-            self.counts.notes["reasoning withheld"] += 1
-            self._note("withheld by the harness")
-        elif not self.options.reasoning:
-            self.counts.notes["reasoning not kept"] += 1
-            self._note("capture.reasoning is off")
-        else:
-            self.counts.notes["reasoning kept"] += 1
-            self._note("kept")
+        if reasoning.is_kept(text, self.kept, self.counts, wanted=self.options.reasoning):
             self.emit(entry, "reasoning", {"text": text}, part, actor="assistant")
 
     def summary(self, entry: Entry, text: str, part: int, flag: str) -> None:
@@ -222,32 +212,16 @@ class EntryReader:
 
     # -- marks -------------------------------------------------------------------------------
 
-    def _note(self, state: str) -> None:
-        if _REASONING.index(state) > _REASONING.index(self.kept["reasoning"]):
-            self.kept["reasoning"] = state
-
     def _mark(self, mark: str, events: list[str], note: str) -> None:
         if events:
             event = self.memory.mark_id(mark, self.source.source, events)
             self._put_mark(event, {"mark": mark, "events": events, "note": note})
 
-    def _mark_withheld(self) -> None:
-        kept = self.kept
-        if kept["reasoning"] in ("kept", "told") or not kept["replies"]:
-            return
-        note = kept["reasoning"] or "none in the source"
-        body: dict[str, Any] = {"mark": "reasoning_withheld", "events": [], "note": note}
-        self._put_mark(b32id("mark", "reasoning_withheld", self.harness, self.session), body)
-        kept["reasoning"] = "told"
-
     def _put_mark(self, event: str, body: dict[str, Any]) -> None:
         self._ready.append(Taken(self._draft(self.entry(()), "mark", event, body, 0, "system")))
 
     def _draft(self, entry: Entry, kind: str, event: str, body: dict[str, Any], part: int, actor: str) -> Draft:
-        native = {
-            "harness": self.harness, "version": entry.version, "id": entry.native_id, "part": part,
-            "adapter": self.adapter, "source": self.source.source,
-        }  # fmt: skip
+        native = self.source.native(self.adapter, entry.version, entry.native_id, part)
         shared = {
             "cwd": entry.cwd, "branch": entry.branch, "file": str(self.source.path), "parent": entry.parent,
             "message": entry.message, "model": entry.model, "worker": entry.worker, "flags": sorted(set(entry.flags)),
@@ -257,32 +231,3 @@ class EntryReader:
             kind, event, entry.ts, entry.ts_source, entry.session, self.harness, actor, "internal", native,
             {**common, **body},
         )  # fmt: skip
-
-
-def text_of(value: Any) -> str:
-    """Return a text, "" for anything else."""
-    return value if isinstance(value, str) else ""
-
-
-def type_of(value: Any) -> str:
-    """Return the `type` of an object, or the name of what stands where one was expected."""
-    if not isinstance(value, dict):
-        return type(value).__name__
-    kind = value.get("type")
-    return kind if isinstance(kind, str) else type(kind).__name__
-
-
-def moment(given: object) -> str:
-    """Return a time (ISO text with a zone, or a count of seconds or milliseconds) as the record writes it, else ""."""
-    if isinstance(given, bool) or not isinstance(given, str | int | float):
-        return ""
-    try:
-        if isinstance(given, str):
-            if is_stamp(given):
-                return given
-            found = datetime.fromisoformat(given)
-            return stamp(found.astimezone(UTC)) if found.tzinfo else ""
-        milliseconds = given if abs(given) >= _MS_FROM else given * 1000
-        return stamp(_EPOCH + timedelta(milliseconds=round(milliseconds)))
-    except (ValueError, OverflowError):
-        return ""

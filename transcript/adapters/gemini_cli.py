@@ -16,7 +16,8 @@ from typing import Any, BinaryIO
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.gemini_project import project_folder
 from transcript.adapters.gemini_reader import ADAPTER_VERSION, HARNESS, VIEW, GeminiReader
-from transcript.adapters.stream import restarted, text_of
+from transcript.adapters.stream import restarted
+from transcript.adapters.values import text_of
 from transcript.adapters.walk import begins, find, home, read_object
 
 _MAX_DOCUMENT = 64 << 20

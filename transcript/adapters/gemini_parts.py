@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from transcript.adapters.stream import inline, text_of
+from transcript.adapters.values import inline, text_of
 
 Media = list[tuple[bytes, str]]
 # Parts that say nothing by themselves, or repeat what a call and its answer say.

@@ -11,7 +11,8 @@ from typing import Any
 from transcript.adapters.base import Counts, Options, SourceFile, Taken
 from transcript.adapters.gemini_parts import Media, Part, arguments_of, parts_of
 from transcript.adapters.jsonl import Line
-from transcript.adapters.stream import Stream, text_of
+from transcript.adapters.stream import Stream
+from transcript.adapters.values import text_of
 from transcript.canonical import b32id, sha256_hex, utf8
 from transcript.injected import has_block, strip_blocks
 

@@ -9,10 +9,10 @@ from collections.abc import Mapping
 from typing import Any, ClassVar
 
 from transcript.adapters.base import Options, SourceFile, Taken
-from transcript.adapters.entries import Entry, EntryReader, Media, text_of
+from transcript.adapters.entries import Entry, EntryReader
 from transcript.adapters.grok_view import NO_PROMPT, VIEW
 from transcript.adapters.prompts import asked
-from transcript.adapters.stream import data_url
+from transcript.adapters.values import Media, Medium, data_url, inline, text_of
 from transcript.adapters.walk import read_object
 
 _TYPED = frozenset({"", "interjection"})
@@ -72,7 +72,8 @@ class GrokReader(EntryReader):
         title = text_of(self._summary.get("generated_title")) or text_of(self._summary.get("session_summary"))
         if title and title != self.kept.get("title"):
             self.kept["title"] = title
-            self.system(self.entry((self.session, self.source.worker, "title", title)), "title", title)
+            place = self.options.identify(f"{self.harness}/{self.session}/{self.source.worker}", "title", title, 0)
+            self.system(self.entry((place,)), "title", title)
         return super().finish()
 
     def _left_out(self, prompt: int) -> bool:
@@ -164,13 +165,12 @@ class GrokReader(EntryReader):
         return "\n".join(texts), media
 
 
-def _medium(block: dict[str, Any]) -> tuple[bytes, str] | None:
+def _medium(block: dict[str, Any]) -> Medium | None:
     """Return (bytes, type) of an image that stands in the block itself."""
+    if "data" in block:
+        return inline(block["data"], text_of(block.get("mime_type")) or block.get("mimeType"))
     url: Any = block.get("image_url", block.get("url"))
-    url = url.get("url") if isinstance(url, dict) else url
-    if isinstance(block.get("data"), str):
-        url = f"data:{text_of(block.get('mime_type')) or text_of(block.get('mimeType'))};base64,{block['data']}"
-    return data_url(url) if isinstance(url, str) else None
+    return data_url(url.get("url") if isinstance(url, dict) else url)
 
 
 def _texts(value: Any) -> str:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from transcript.adapters.entries import moment, text_of
+from transcript.adapters.values import moment, text_of
 
 # Updates that tell nothing here and may be large or many: not even parsed.
 _SKIPPED = (b'"hook_execution"', b'"agent_thought_chunk"', b'"status":"in_progress"', b'"available_commands_update"')

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 from urllib.parse import unquote
 
-from transcript.adapters.entries import moment, text_of
 from transcript.adapters.grok_times import Times, read_times
+from transcript.adapters.values import moment, text_of
+from transcript.adapters.views import as_line
 from transcript.adapters.walk import read_object
 
 HISTORY = "chat_history.jsonl"
@@ -20,7 +21,6 @@ VIEW = "grok-build"
 TYPES = frozenset({"system", "user", "assistant", "tool_result", "reasoning", "backend_tool_call"})
 ROLES = frozenset({"system", "user", "assistant", "tool"})
 NO_PROMPT = -1
-_encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 
 
 def is_row(value: dict[str, Any]) -> bool:
@@ -37,7 +37,7 @@ def view(folder: Path, history: Path) -> BinaryIO:
     head = _head(folder, summary)
     join = _Join(folder, summary, head)
     out = io.BytesIO()
-    out.write(_encode(head).encode("ascii") + b"\n")
+    out.write(as_line(head))
     for at, raw in enumerate(lines):
         if not raw.strip():
             continue
@@ -46,7 +46,7 @@ def view(folder: Path, history: Path) -> BinaryIO:
         except (ValueError, RecursionError):
             row = None
         if isinstance(row, dict):
-            out.write(_encode(join.line(row)).encode("ascii") + b"\n")
+            out.write(as_line(join.line(row)))
         else:
             out.write(raw if at == len(lines) - 1 else raw + b"\n")
     out.seek(0)

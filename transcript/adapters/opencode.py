@@ -24,8 +24,9 @@ from transcript.adapters.opencode_store import (
     tree_sessions,
 )
 from transcript.adapters.opencode_view import records
-from transcript.adapters.stream import Stream, restarted, text_of
-from transcript.adapters.views import UnreadableSource, as_lines, document, head_of, moment
+from transcript.adapters.stream import Stream, restarted
+from transcript.adapters.values import moment, text_of
+from transcript.adapters.views import UnreadableSource, as_lines, document, head_of
 from transcript.adapters.walk import find
 
 _MESSAGES_TREE = frozenset({"message", "part", "session_diff", "todo", "project", "migration", "session_share"})

@@ -3,8 +3,8 @@
 import re
 from typing import Any
 
-from transcript.adapters.stream import Stream, data_url, text_of
-from transcript.adapters.views import moment
+from transcript.adapters.stream import Stream
+from transcript.adapters.values import data_url, moment, text_of
 from transcript.canonical import b32id, canonical, sha256_hex
 from transcript.injected import has_block
 

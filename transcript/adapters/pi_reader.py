@@ -1,13 +1,12 @@
 """Turns the entries of a pi session file into events."""
 
-import base64
-import binascii
 import json
 from collections.abc import Mapping
 from typing import Any, ClassVar
 
-from transcript.adapters.entries import Entry, EntryReader, Media, text_of, type_of
+from transcript.adapters.entries import Entry, EntryReader
 from transcript.adapters.prompts import pieces
+from transcript.adapters.values import Media, Medium, inline, text_of, type_of
 
 KNOWN = frozenset({"model_change", "thinking_level_change", "custom", "label", "session_info"})
 _SUMMARIES = {"compactionSummary": "compact_summary", "branchSummary": "branch_summary"}
@@ -183,12 +182,6 @@ def _blocks(content: Any) -> list[dict[str, Any]]:
     return [block if isinstance(block, dict) else {"type": type(block).__name__, "value": block} for block in found]
 
 
-def _medium(block: dict[str, Any]) -> tuple[bytes, str] | None:
+def _medium(block: dict[str, Any]) -> Medium | None:
     """Return (bytes, type) of an image block."""
-    data = block.get("data")
-    if block.get("type") != "image" or not isinstance(data, str) or not data:
-        return None
-    try:
-        return base64.b64decode(data, validate=True), text_of(block.get("mimeType")) or "application/octet-stream"
-    except (binascii.Error, ValueError):
-        return None
+    return inline(block.get("data"), block.get("mimeType")) if block.get("type") == "image" else None

@@ -6,9 +6,10 @@ typed is `systemPayload.displayText`; the parts beside it are what the client an
 
 from typing import Any
 
-from transcript.adapters.entries import Entry, EntryReader, Media, text_of, type_of
+from transcript.adapters.entries import Entry, EntryReader
 from transcript.adapters.gemini_parts import Part, parts_of
 from transcript.adapters.prompts import pieces
+from transcript.adapters.values import Media, text_of, type_of
 
 HARNESS = "qwen-code"
 ADAPTER_VERSION = "1"

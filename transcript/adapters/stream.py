@@ -4,16 +4,14 @@ The memory is plain JSON and holds, beside what a reader adds: `live`, the event
 those an earlier state gave and this one has not shown yet; `rewound`, those marked because they never came back.
 """
 
-import base64
-import binascii
-from datetime import UTC, datetime
 from typing import Any
 
+from transcript.adapters import reasoning
 from transcript.adapters.base import Counts, Options, SourceFile, Taken
+from transcript.adapters.values import media_entries, moment
 from transcript.canonical import b32id, canonical, sha256_hex
-from transcript.event import Draft, is_stamp, stamp
+from transcript.event import Draft
 
-_REASONING = ("", "kept", "capture.reasoning is off", "withheld by the harness", "told")
 _COMMON = ("cwd", "branch", "model")
 
 
@@ -45,10 +43,10 @@ class Stream:
 
     def at(self, given: object) -> None:
         """Move to the time of a record; without one, that of the record before, or the clock at capture."""
-        moment = utc(given)
-        if moment:
-            self.kept["ts"] = moment
-            self.ts, self.ts_source = moment, "record"
+        ts = moment(given)
+        if ts:
+            self.kept["ts"] = ts
+            self.ts, self.ts_source = ts, "record"
         else:
             self.ts, self.ts_source = (self.kept["ts"], "joined") if self.kept["ts"] else ("", "capture")
         self.parent = self.message = ""
@@ -122,15 +120,7 @@ class Stream:
 
     def reasoning(self, event: str, text: str, *, native: str = "", part: int = 0) -> None:
         """Add an exposed trace when the workspace keeps those; note in any case what became of it."""
-        if not text:
-            self.counts.notes["reasoning withheld"] += 1
-            self._note_reasoning("withheld by the harness")
-        elif not self.options.reasoning:
-            self.counts.notes["reasoning not kept"] += 1
-            self._note_reasoning("capture.reasoning is off")
-        else:
-            self.counts.notes["reasoning kept"] += 1
-            self._note_reasoning("kept")
+        if reasoning.is_kept(text, self.kept, self.counts, wanted=self.options.reasoning):
             self.emit("reasoning", event, {"text": text}, "assistant", native=native, part=part)
 
     def mark(self, mark: str, events: list[str], note: str, event: str = "") -> None:
@@ -140,8 +130,7 @@ class Stream:
         if not event:
             self.kept["marks"] += 1
             event = b32id("mark", mark, self.source.source, str(self.kept["marks"]), sha256_hex(canonical(events)))
-        body = {"mark": mark, "events": events, "note": note}
-        self._ready.append(Taken(self._draft("mark", event, {**self._common(), **body}, "system", "", 0)))
+        self._put_mark(event, {"mark": mark, "events": events, "note": note})
 
     def take(self) -> list[Taken]:
         """Return the events since the last call."""
@@ -159,19 +148,11 @@ class Stream:
         self.mark("rewound", gone, "the source no longer holds the record")
         self.mark("restored", self._restored, "the source holds the record again")
         self._restored = []
-        if not self.worker and self.kept["replies"] and self.kept["reasoning"] not in ("kept", "told"):
-            body: dict[str, Any] = {
-                "mark": "reasoning_withheld",
-                "events": [],
-                "note": self.kept["reasoning"] or "none in the source",
-            }
-            event = b32id("mark", "reasoning_withheld", self.harness, self.session)
-            self._ready.append(Taken(self._draft("mark", event, {**self._common(), **body}, "system", "", 0)))
-            self.kept["reasoning"] = "told"
+        if not self.worker and (withheld := reasoning.withheld_mark(self.kept, self.harness, self.session)):
+            self._put_mark(*withheld)
 
-    def _note_reasoning(self, state: str) -> None:
-        if _REASONING.index(state) > _REASONING.index(self.kept["reasoning"]):
-            self.kept["reasoning"] = state
+    def _put_mark(self, event: str, body: dict[str, Any]) -> None:
+        self._ready.append(Taken(self._draft("mark", event, {**self._common(), **body}, "system", "", 0)))
 
     def _common(self) -> dict[str, Any]:
         shared: dict[str, Any] = {name: self.kept[name] for name in _COMMON}
@@ -185,17 +166,8 @@ class Stream:
         return {name: value for name, value in shared.items() if value}
 
     def _draft(self, kind: str, event: str, body: dict[str, Any], actor: str, native: str, part: int) -> Draft:
-        whence = {
-            "harness": self.harness,
-            "version": self.kept["version"],
-            "id": native,
-            "part": part,
-            "adapter": self.adapter,
-            "source": self.source.source,
-        }
-        return Draft(
-            kind, event, self.ts, self.ts_source, self.session, self.harness, actor, "internal", whence, body
-        )  # fmt: skip
+        whence = self.source.native(self.adapter, self.kept["version"], native, part)
+        return Draft(kind, event, self.ts, self.ts_source, self.session, self.harness, actor, "internal", whence, body)
 
 
 def restarted(kept: dict[str, Any]) -> dict[str, Any]:
@@ -203,45 +175,3 @@ def restarted(kept: dict[str, Any]) -> dict[str, Any]:
     names = ("session", "rewound", "marks", "reasoning", "replies")
     gone = {**kept.get("gone", {}), **kept.get("live", {})}
     return {"gone": gone, **{name: kept[name] for name in names if name in kept}}
-
-
-def utc(given: object) -> str:
-    """Return a time as the record writes it; "" without a zone, or when it is none."""
-    if not isinstance(given, str):
-        return ""
-    if is_stamp(given):
-        return given
-    try:
-        moment = datetime.fromisoformat(given)
-        return stamp(moment.astimezone(UTC)) if moment.tzinfo else ""
-    except (ValueError, OverflowError):
-        return ""
-
-
-def text_of(value: object) -> str:
-    """Return a text, "" of anything else."""
-    return value if isinstance(value, str) else ""
-
-
-def media_entries(media: list[tuple[bytes, str]]) -> list[dict[str, Any]]:
-    """Return what an event's body says about media: their hash, type and size."""
-    return [{"blob": sha256_hex(data), "mime": mime, "size": len(data)} for data, mime in media]
-
-
-def inline(data: object, mime: object) -> tuple[bytes, str] | None:
-    """Return (bytes, type) of base64 data, None when it is none."""
-    if not isinstance(data, str) or not data:
-        return None
-    try:
-        return base64.b64decode(data, validate=True), text_of(mime) or "application/octet-stream"
-    except (binascii.Error, ValueError):
-        return None
-
-
-def data_url(url: object) -> tuple[bytes, str] | None:
-    """Return (bytes, type) of a `data:` address, None of any other."""
-    if not isinstance(url, str) or not url.startswith("data:"):
-        return None
-    head, _, data = url[len("data:") :].partition(",")
-    mime, _, encoding = head.partition(";")
-    return inline(data, mime) if encoding.endswith("base64") else None

@@ -3,14 +3,10 @@
 import io
 import json
 from collections.abc import Iterable
-from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any, BinaryIO
 
-from transcript.event import stamp
-
 MAX_DOCUMENT_BYTES = 512 << 20
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 
 
@@ -22,9 +18,14 @@ class UnreadableSource(OSError):
         self.strerror = reason
 
 
+def as_line(record: Any) -> bytes:
+    """Return a record as a line, ended. A number that is not JSON stays what it is, for the reader to keep raw."""
+    return _encode(record).encode("ascii") + b"\n"
+
+
 def as_lines(records: Iterable[Any]) -> BinaryIO:
-    """Return records as lines, each ended. A number that is not JSON stays what it is, for the reader to keep raw."""
-    return io.BytesIO(b"".join(_encode(record).encode("ascii") + b"\n" for record in records))
+    """Return records as lines."""
+    return io.BytesIO(b"".join(map(as_line, records)))
 
 
 def document(path: Path) -> Any:
@@ -44,13 +45,3 @@ def head_of(path: Path, size: int = 4096) -> bytes:
             return file.read(size)
     except OSError:
         return b""
-
-
-def moment(milliseconds: object) -> str:
-    """Return a Unix time in milliseconds as the record writes times, "" when it is none."""
-    if isinstance(milliseconds, bool) or not isinstance(milliseconds, int | float):
-        return ""
-    try:
-        return stamp(_EPOCH + timedelta(milliseconds=int(milliseconds)))
-    except (OverflowError, ValueError):
-        return ""

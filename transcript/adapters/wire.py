@@ -13,7 +13,8 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.base import Counts, Options, SourceFile, Taken
 from transcript.adapters.jsonl import Line, parse_line
-from transcript.adapters.stream import Stream, inline, restarted, text_of
+from transcript.adapters.stream import Stream, restarted
+from transcript.adapters.values import inline, text_of
 from transcript.adapters.views import head_of
 from transcript.adapters.walk import find
 from transcript.canonical import b32id
