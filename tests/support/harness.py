@@ -1,5 +1,7 @@
 """Helpers for the adapters of all harnesses: read one source through its adapter, sync a folder of sources."""
 
+import atexit
+import functools
 import json
 import os
 import subprocess
@@ -26,8 +28,12 @@ def refuse(*args, **options):
 socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
 from support.harness import printed_lines
 
-module, name = sys.argv[1].split(":")
-sys.stdout.writelines(printed_lines(getattr(importlib.import_module(module), name)(), Path(sys.argv[2])))
+for asked in sys.stdin:
+    adapter, path = asked.rstrip("\\n").split("\\t")
+    module, name = adapter.split(":")
+    lines = printed_lines(getattr(importlib.import_module(module), name)(), Path(path))
+    sys.stdout.write(f"{len(lines)}\\n{''.join(lines)}")
+    sys.stdout.flush()
 """
 
 
@@ -78,11 +84,27 @@ def printed_lines(adapter: Adapter, path: Path) -> list[str]:
     return [canonical([getattr(draft, name) for name in draft.__slots__]).decode() + "\n" for draft in drafts]
 
 
+@functools.cache
+def printer(zone: str, seed: str) -> "subprocess.Popen[bytes]":
+    """Return a process in another time zone and with another hash seed; it serves all tests of the run."""
+    env = {**os.environ, "TZ": zone, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
+    process = subprocess.Popen([sys.executable, "-c", PRINT], env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    assert process.stdin is not None
+    atexit.register(process.wait)
+    atexit.register(process.stdin.close)
+    return process
+
+
 def printed(adapter: str, path: Path, zone: str, seed: str) -> bytes:
     """Return what an adapter ("module:Class") prints in another process, time zone and hash seed, without a network."""
-    env = {**os.environ, "TZ": zone, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
-    command = [sys.executable, "-c", PRINT, adapter, str(path)]
-    return subprocess.run(command, env=env, capture_output=True, timeout=60, check=True).stdout
+    process = printer(zone, seed)
+    assert process.stdin is not None
+    assert process.stdout is not None
+    process.stdin.write(f"{adapter}\t{path}\n".encode())
+    process.stdin.flush()
+    count = process.stdout.readline()
+    assert count, "the other process ended; what it said is on standard error"
+    return b"".join(process.stdout.readline() for _ in range(int(count)))
 
 
 def same_everywhere(adapter: str, path: Path) -> bytes:

@@ -1,28 +1,11 @@
 """Same native log, same events: in every time zone, with every hash seed, without network, model or clock."""
 
-import os
 import subprocess
 import sys
-from pathlib import Path
 
 from support.capture import Project
 from support.claude import ClaudeSession, image, text, thinking, tool_result, tool_use
-
-PRINT = """
-import socket, sys
-from pathlib import Path
-
-def refuse(*args, **options):
-    raise AssertionError("no network is needed")
-
-socket.socket.connect = socket.create_connection = socket.getaddrinfo = refuse
-from support.capture import adapt
-from transcript.canonical import canonical
-
-for draft in adapt(Path(sys.argv[1]), reasoning=True):
-    print(canonical([getattr(draft, name) for name in draft.__slots__]).decode())
-"""
-ROOT = Path(__file__).resolve().parents[2]
+from support.harness import same_everywhere
 
 
 def mixed_session() -> ClaudeSession:
@@ -37,23 +20,11 @@ def mixed_session() -> ClaudeSession:
     return session
 
 
-def printed(path: Path, zone: str, seed: str) -> bytes:
-    env = {**os.environ, "TZ": zone, "PYTHONHASHSEED": seed, "PYTHONPATH": f"{ROOT}:{ROOT / 'tests'}"}
-    done = subprocess.run(
-        [sys.executable, "-c", PRINT, str(path)], env=env, capture_output=True, timeout=60, check=True
-    )
-    return done.stdout
-
-
 def test_two_time_zones_and_hash_seeds_give_the_same_bytes(tmp_path):
     """ESAA-07."""
     path = mixed_session().write(tmp_path)
 
-    one = printed(path, "Pacific/Kiritimati", "1")
-    two = printed(path, "America/Los_Angeles", "4242")
-
-    assert one == two
-    assert one.count(b"\n") == 12
+    assert same_everywhere("transcript.adapters.claude_code:ClaudeCode", path).count(b"\n") == 12
 
 
 def test_capture_spends_no_tokens_and_needs_no_model(tmp_path, monkeypatch):
