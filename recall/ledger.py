@@ -20,7 +20,7 @@ from transcript.event import Draft, Event, stamp
 from transcript.log import Log
 
 TYPE = "recall"
-MODES = ("warm", "words", "tool", "demo", "handoff")
+MODES = ("warm", "words", "tool", "demo")
 HOOK_MODES = ("warm", "words")  # a harness asked, not a person
 START_MODE = "handoff"  # a session started and was told where the work stands; nothing was searched
 MOST_LEFT_OUT = 50
@@ -31,7 +31,7 @@ PROMPT_CHARS = 80_000
 class Circumstances:
     """What the caller knows of a turn and the engine does not."""
 
-    mode: str  # one of MODES
+    mode: str  # one of MODES, or START_MODE
     latency_ms: float
     index: IndexMeta | None = None
     already: frozenset[str] = frozenset()
@@ -43,8 +43,8 @@ class Circumstances:
 
 def draft(query: Query, turn: Turn, settings: Settings, how: Circumstances, *, now: datetime) -> Draft:
     """The ledger event of one turn."""
-    if how.mode not in MODES:
-        raise ValueError(f"mode is {how.mode!r}, must be one of {', '.join(MODES)}")
+    if how.mode not in (*MODES, START_MODE):
+        raise ValueError(f"mode is {how.mode!r}, must be one of {', '.join((*MODES, START_MODE))}")
     body = {
         **_asked(query, now),
         "mode": how.mode,
@@ -168,7 +168,7 @@ def recent(log: Log, count: int) -> list[Event]:
 
 def find(log: Log, name: str) -> Event | None:
     """The ledger event with this id or its first characters, or the one whose block carried this hash."""
-    for event in turns(log):
+    for event in turns(log, modes=(*MODES, START_MODE)):
         if event.id.startswith(name) or (name and event.body.get("block_hash") == name):
             return event
     return None

@@ -233,6 +233,8 @@ class App:
         if event is None:
             what = f"no turn is called '{name}'" if name else "no turn yet"
             raise PointerError(f"{what}; 'recall last -n 20' lists them once a hook or 'recall query' has run")
+        if event.body.get("mode") == ledger.START_MODE:
+            raise PointerError(f"{event.pointer} is a session's start: nothing was searched; 'recall last' shows it")
         return event
 
 

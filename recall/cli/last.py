@@ -27,7 +27,8 @@ def command(app: App, count: int | None, every: bool, session: str | None, as_js
     """Print what the last turn was given, and what it was not.
 
     Each item with its pointer and terms, and why others were left out. What the model was given is never hidden
-    from you: the block stands in the record as it was injected.
+    from you: the block stands in the record as it was injected. A session that was told where the work stands when
+    it started is shown like a turn.
 
     \b
         recall last
@@ -39,7 +40,8 @@ def command(app: App, count: int | None, every: bool, session: str | None, as_js
     workspace = chosen.workspace()
     log = chosen.log(workspace)
     found: list[Event] = []
-    for event in ledger.turns(log, modes=ledger.MODES if every or demo else ledger.HOOK_MODES):
+    modes = ledger.MODES if every or demo else ledger.HOOK_MODES
+    for event in ledger.turns(log, modes=(*modes, ledger.START_MODE)):
         if session is None or str(event.body.get("asked_in", "")).startswith(session):
             found.append(event)
             if len(found) == (count or 1):
@@ -62,7 +64,7 @@ def line(event: Event, body: dict[str, Any]) -> str:
 
     items = body.get("items", [])
     result = counted(len(items), "item") if items else f"nothing: {silence(str(body.get('empty_reason', '')))}"
-    prompt = " ".join(str(body.get("prompt", "")).split())[:60]
+    prompt = started(body) or " ".join(str(body.get("prompt", "")).split())[:60]
     return f"{event.id[:10]}  {minute(event.ts)}  {prompt:<60}  {result}"
 
 
@@ -71,6 +73,8 @@ def page(event: Event, body: dict[str, Any]) -> str:
     from recall.explain import SILENCE, note_text, silence
 
     index = body.get("index", {})
+    if started(body):
+        return start_page(event, body)
     lines = [
         f"turn {event.id[:10]}  {minute(event.ts)}  session {event.session[:8]}  "
         f"{searched(body)}, {body.get('latency_ms', 0):.0f} ms",
@@ -97,6 +101,20 @@ def page(event: Event, body: dict[str, Any]) -> str:
         lines += ["", f"note: {note_text(str(body['note']))}"]
     lines += ["", f"settings {body.get('settings_hash', '')}, index generation {index.get('generation', '-')}"]
     return "\n".join(lines)
+
+
+def started(body: dict[str, Any]) -> str:
+    """How a session started that was told where the work stood, "" for a turn."""
+    from recall import ledger
+
+    return f"session start ({body.get('source') or 'source unknown'})" if body["mode"] == ledger.START_MODE else ""
+
+
+def start_page(event: Event, body: dict[str, Any]) -> str:
+    """What a session was told when it started."""
+    size = f"{counted(body.get('tokens', 0), 'token')}, {counted(body.get('bytes', 0), 'byte')}"
+    head = f"{event.id[:10]}  {minute(event.ts)}  session {event.session[:8]}  {body.get('latency_ms', 0):.0f} ms"
+    return "\n".join([f"{started(body)}  {head}", "", str(body.get("block", "")), "", size])
 
 
 def searched(body: dict[str, Any]) -> str:

@@ -18,6 +18,7 @@ from indexer import writer
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from recall import ledger
+from recall.cli.group import run
 from recall.contracts import CONTRACTS
 from recall.hook_turn import read_beat
 from recall.resident import Resident
@@ -213,6 +214,21 @@ def test_the_ledger_of_turns_and_the_last_turn_leave_starts_apart(resident, work
 
     assert ledger.last(Log(workspace), modes=ledger.HOOK_MODES) is None
     assert ledger.last(Log(workspace), modes=(ledger.START_MODE,)) is not None
+
+
+def test_last_shows_what_was_told_and_nothing_can_be_replayed(data, resident, workspace, monkeypatch, capsys):
+    told = ask(resident, start())
+    monkeypatch.setenv("RECALL_HOME", str(data))
+    monkeypatch.chdir(project())
+
+    assert run(["last"]) == 0
+    page = capsys.readouterr().out
+    assert page.startswith("session start (startup)")
+    assert told in page
+    assert run(["last", "-n", "3"]) == 0
+    assert "session start (startup)" in capsys.readouterr().out
+    assert run(["explain", told[8:16]]) == 1
+    assert "nothing was searched" in capsys.readouterr().err
 
 
 def test_what_was_told_is_recognised_when_the_transcript_is_read_back(resident, workspace):
