@@ -12,7 +12,7 @@ const HARNESS = "cline";
 const WAIT_MS = 5000; // recall answers within 1 s; this is for the day it cannot
 
 let session; // what recall needs to know of the session
-let opening = Promise.resolve(""); // what the session's start has to say: asked at once, given with the first prompt
+let begun = false; // whether the session's start has said what it has to say, which goes with the first prompt
 
 export default {
   name: "recall",
@@ -22,18 +22,18 @@ export default {
     const id = ctx?.session?.sessionId;
     if (!id) return;
     session = { session_id: id, cwd: ctx.workspaceInfo?.rootPath ?? process.cwd() };
-    opening = ask({ ...session, hook_event_name: "SessionStart", source: "startup" });
   },
 
   hooks: {
     async beforeRun({ snapshot }) {
       const prompt = session && !snapshot?.parentAgentId ? typed(snapshot) : "";
       if (!prompt) return undefined;
+      const source = snapshot.messages.length > 1 ? "resume" : "startup";
       const [first, found] = await Promise.all([
-        opening,
+        begun ? "" : ask({ ...session, hook_event_name: "SessionStart", source }),
         ask({ ...session, hook_event_name: "UserPromptSubmit", prompt }),
       ]);
-      opening = Promise.resolve("");
+      begun = true;
       const appendContext = [first, found].filter(Boolean).join("\n\n");
       return appendContext ? { appendContext } : undefined;
     },

@@ -3,10 +3,14 @@
 from support.clients.claude_code import ClaudeCode
 from support.clients.client import Client
 from support.clients.codex import Codex
+from support.clients.copilot_cli import CopilotCli
 from support.clients.gemini_cli import GeminiCli
+from support.clients.opencode import Opencode
+from support.clients.pi import Pi
 from support.clients.qwen_code import QwenCode
 from support.clients.world import Stub, World
 
-CLIENTS: dict[str, type[Client]] = {made.harness: made for made in (ClaudeCode, Codex, GeminiCli, QwenCode)}
+_ALL = (ClaudeCode, Codex, GeminiCli, Pi, CopilotCli, Opencode, QwenCode)
+CLIENTS: dict[str, type[Client]] = {made.harness: made for made in _ALL}
 
 __all__ = ["CLIENTS", "Client", "Stub", "World"]
