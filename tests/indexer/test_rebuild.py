@@ -125,7 +125,8 @@ def test_a_reader_that_was_open_before_a_rebuild_finds_the_new_generation(tmp_pa
         assert reader.meta().generation == 2
 
 
-def test_a_search_sees_one_state_of_the_index_while_a_rebuild_flips_it(tmp_path):
+def test_a_search_sees_one_state_of_the_index_while_a_rebuild_flips_it(tmp_path, monkeypatch):
+    monkeypatch.setattr("indexer.store.WRITER_BUSY_MS", 50)  # the last fold of the write-ahead log waits for the reader
     workspace = recorded(tmp_path, talk_of())
     embedder = StubEmbedder(**A)
     with indexed(workspace, embedder) as store, Store.open(workspace.index_path) as reader:

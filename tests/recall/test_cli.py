@@ -8,7 +8,6 @@ import shutil
 import signal
 import subprocess
 import sys
-import time
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -842,17 +841,21 @@ def test_progress_is_a_line_now_and_then_where_no_terminal_is_at_hand():
 def test_ctrl_c_ends_a_watch_with_130_and_one_line(project, recall):
     recall("init")
     process = subprocess.Popen(
-        [sys.executable, "-m", "recall.cli.main", "sync", "--watch"], stderr=subprocess.PIPE, stdout=subprocess.PIPE
+        [sys.executable, "-m", "recall.cli.main", "sync", "--watch"],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        # A shell that starts the tests in its background has them ignore Ctrl-C, and what they start inherits that.
+        preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL),
     )
     assert process.stderr is not None
+    assert process.stdout is not None
     assert process.stderr.readline().startswith(b"watching")
-    time.sleep(0.3)
+    assert b"6 new events" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    out, err = process.communicate(timeout=30)
+    _, err = process.communicate(timeout=60)
 
     assert process.returncode == 130
     assert err.strip() == b"interrupted; nothing is lost"
-    assert b"6 new events" in out
     assert recall("verify").code == 0
 
 

@@ -2,7 +2,6 @@
 
 import json
 import os
-import time
 from collections import Counter
 from pathlib import Path
 
@@ -67,13 +66,11 @@ def read(sessions):
 @pytest.fixture(scope="session")
 def captured(sessions, tmp_path_factory):
     project = Project(tmp_path_factory.mktemp("project"))
-    began = time.monotonic()
-    report = project.sync(sources=sessions, all_roots=True)
-    return project, report, time.monotonic() - began
+    return project, project.sync(sources=sessions, all_roots=True)
 
 
 def test_every_session_is_taken_in_and_every_record_counted(captured, read):
-    _, report, seconds = captured
+    _, report = captured
     counts, _, _ = read
 
     assert (report.files, report.sessions, report.skipped, report.failed) == (273, 273, {}, [])
@@ -81,11 +78,10 @@ def test_every_session_is_taken_in_and_every_record_counted(captured, read):
     assert {name: report.records[name] for name in counts} == dict(counts)
     assert report.unknown == {}
     assert (len(report.damaged), {reason for *_, reason in report.damaged}) == (7, {"more than one record"})
-    assert seconds < 60
 
 
 def test_the_prompts_are_those_that_somebody_typed(captured, read):
-    project, _, _ = captured
+    project, _ = captured
     _, prompts, _ = read
 
     taken = [event for event in project.events("conversation_turn") if event.body["kind"] == "prompt"]
@@ -95,7 +91,7 @@ def test_the_prompts_are_those_that_somebody_typed(captured, read):
 
 
 def test_every_tool_call_is_there_once(captured, read):
-    project, _, _ = captured
+    project, _ = captured
     _, _, calls = read
 
     taken = Counter(event.body["call_id"] for event in project.events("tool_call"))
@@ -105,7 +101,7 @@ def test_every_tool_call_is_there_once(captured, read):
 
 
 def test_compactions_leave_summaries_and_take_nothing(captured):
-    project, _, _ = captured
+    project, _ = captured
     ids = {event.id for event in project.events()}
 
     summaries = [event for event in project.events("conversation_turn") if event.body["kind"] == "summary"]
@@ -115,20 +111,19 @@ def test_compactions_leave_summaries_and_take_nothing(captured):
 
 
 def test_a_second_sync_reads_nothing_and_a_full_one_adds_nothing(captured, sessions):
-    project, _, _ = captured
+    project, _ = captured
 
-    began = time.monotonic()
     second = project.sync(sources=sessions, all_roots=True)
-    seconds = time.monotonic() - began
     full = project.sync(sources=sessions, all_roots=True, full=True)
 
     assert (second.added, second.sightings, second.marks, second.changed) == (0, 0, 0, 0)
+    assert (second.files, second.bytes, second.records) == (273, 0, {})
     assert (full.added, full.rewound) == (0, [])
-    assert seconds < 2
+    assert full.bytes > 0
 
 
 def test_the_record_is_whole_and_every_text_opens(captured):
-    project, _, _ = captured
+    project, _ = captured
     log = Log(project.workspace)
 
     assert verify(project.workspace).problems == []
@@ -138,7 +133,7 @@ def test_the_record_is_whole_and_every_text_opens(captured):
 
 
 def test_copies_under_another_folder_are_sightings(captured, sessions, tmp_path):
-    project, _, _ = captured
+    project, _ = captured
     path = min(sessions.rglob("*.jsonl"), key=os.path.getsize)
     other = tmp_path / "other-folder"
     other.mkdir()
