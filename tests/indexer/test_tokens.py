@@ -3,9 +3,15 @@
 Case count-special-tokens: openai/tiktoken#290, simonw/ttok#13, 54yyyu/zotero-mcp#188, helixml/kodit#138.
 """
 
+import subprocess
+import sys
+from pathlib import Path
+
 import pytest
 
-from indexer.tokens import TokenCounter, estimate
+from indexer.tokens import TokenCounter, _compiled, _packaged, estimate
+
+ROOT = Path(__file__).resolve().parents[2]
 
 TEXTS = [
     "Which cache do we use in the worker?",
@@ -29,6 +35,21 @@ def test_the_count_equals_tiktoken_with_marks_as_ordinary_text(text):
     assert TokenCounter()(text) == len(oracle.encode(text, disallowed_special=()))
 
 
+def test_counting_imports_no_package_that_reads_vocabularies():
+    """Half a second of every command that counts."""
+    code = (
+        "import sys; from indexer.tokens import TokenCounter as T; print(T()('two words'), 'bpe_openai' in sys.modules)"
+    )
+    shown = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True).stdout
+
+    assert shown.split() == ["2", "False"]
+
+
+@pytest.mark.parametrize("text", TEXTS)
+def test_where_the_compiled_part_cannot_be_loaded_alone_the_package_counts_the_same(text):
+    assert TokenCounter(_packaged())(text) == TokenCounter(_compiled())(text)
+
+
 @pytest.mark.parametrize("text", TEXTS)
 def test_the_estimate_is_never_below_the_count(text):
     assert estimate(text) >= TokenCounter()(text)
@@ -39,7 +60,7 @@ def test_a_lone_surrogate_is_counted():
 
 
 class _Broken:
-    def encode_ordinary(self, text: str) -> list[int]:
+    def count(self, text: str) -> int:
         raise ValueError("disallowed special token")
 
 
