@@ -178,6 +178,34 @@ def index(app: App, source: Path, rows: int, all_rows: bool, words_only: bool, a
 
 
 @command.command()
+@click.option(
+    "--times",
+    type=click.IntRange(min=1),
+    multiple=True,
+    default=(1, 100),
+    show_default=True,
+    help="How often over the case study's 570 events stand in the log; may be repeated.",
+)
+@click.option("-n", "rounds", type=click.IntRange(min=1), default=5, show_default=True, help="Rounds of quick work.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@pass_app
+def record(app: App, times: tuple[int, ...], rounds: int, as_json: bool) -> None:
+    """Time the record's own work on a made-up log.
+
+    The log of ESAA's case study (570 events), once and a hundred times over, in a temporary folder: sync, project
+    and verify, the views after one more event, windows under filters that many or few turns pass.
+
+    \b
+        recall eval record
+    """
+    from eval.record_bench import run as measure
+
+    with tempfile.TemporaryDirectory(prefix="recall-record-") as folder:
+        report = measure(Path(folder), times=times, rounds=rounds, env=app.env, progress=note)
+    say(report.to_json() if as_json else report.to_text())
+
+
+@command.command()
 @click.option("--words-only", is_flag=True, help="Leave vectors out, as a hook without service does.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @demo_option
