@@ -7,7 +7,7 @@ comes meanwhile leaves a mark, and the running one goes round again.
 import contextlib
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -46,7 +46,7 @@ def rounds(data: Path, cwd: Path, again: Path, env: Mapping[str, str], *, settle
     while again.exists() and done < MOST_ROUNDS:
         time.sleep(settle_s)
         try:
-            capture(data, cwd, {**env, **_homes(again)})
+            capture(data, cwd, {**env, **_homes(again)}, should_stop=again.exists)
         except RecallError as error:
             hook_counters.add(data, NAME, type(error).__name__)
         done += 1
@@ -62,8 +62,12 @@ def _homes(again: Path) -> dict[str, str]:
     return {name: folder for name, _, folder in lines if folder and Path(folder).is_dir()}
 
 
-def capture(data: Path, cwd: Path, env: Mapping[str, str]) -> None:
-    """Take in, index and embed what is new in the project of cwd. An excluded project is left alone."""
+def capture(data: Path, cwd: Path, env: Mapping[str, str], *, should_stop: Callable[[], bool] = lambda: False) -> None:
+    """Take in, index and embed what is new in the project of cwd. An excluded project is left alone.
+
+    Record, views and handoff come first: a compaction waits for nobody. Embedding, the long part, ends early when
+    `should_stop` says that a hook asks again, and goes on in the next round.
+    """
     from transcript.capture import sync
     from transcript.projections.views import refresh
 
@@ -77,7 +81,7 @@ def capture(data: Path, cwd: Path, env: Mapping[str, str]) -> None:
     sync(workspace, data, env, settings=settings.capture())
     refresh(workspace)
     renew_rules(data, workspace, settings)
-    index(workspace, settings, data)
+    index(workspace, settings, data, should_stop=should_stop)
     turnstate.prune(workspace.run_dir, now=datetime.now(UTC))
     hook_counters.compact(data)
 
@@ -92,7 +96,9 @@ def renew_rules(data: Path, workspace: Workspace, settings: Config) -> None:
         hook_counters.add(data, NAME, f"rules:{type(error).__name__}")
 
 
-def index(workspace: Workspace, settings: Config, data: Path) -> None:
+def index(
+    workspace: Workspace, settings: Config, data: Path, *, should_stop: Callable[[], bool] = lambda: False
+) -> None:
     """Make what was taken in searchable: words at once, vectors after it."""
     from indexer import power, queue, writer
     from indexer.embedder import load
@@ -108,4 +114,4 @@ def index(workspace: Workspace, settings: Config, data: Path) -> None:
         if embedder is not None:
             until = time.monotonic() + EMBED_S
             with contextlib.suppress(LockBusy):
-                queue.embed(store, embedder, shape, should_stop=lambda: time.monotonic() > until)
+                queue.embed(store, embedder, shape, should_stop=lambda: should_stop() or time.monotonic() > until)

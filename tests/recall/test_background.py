@@ -6,13 +6,18 @@ from pathlib import Path
 
 import pytest
 from support.claude import ClaudeSession
+from support.embedder import StubEmbedder
 from support.hooks import SITE, counted, event, hold_lock, run_client, wait_for
 
 from indexer.store import Store
 from recall import background, spawn
+from transcript.handoff import window
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.paths import secure_dir
+from transcript.projections import views
+from transcript.projections.handoff import Focus, sections
+from transcript.projections.views import folded
 from transcript.workspace import Workspace, exclude, init, locate
 
 SAID = "The invoice gateway listens on port 7443 because 8080 is taken by the metrics exporter."
@@ -84,7 +89,7 @@ def test_a_capture_goes_round_again_when_a_hook_came_meanwhile(root, data, monke
     again.touch()
     seen = []
 
-    def capture(*args):
+    def capture(*args, **more):
         seen.append(again.exists())
         if len(seen) == 1:
             again.touch()
@@ -94,6 +99,48 @@ def test_a_capture_goes_round_again_when_a_hook_came_meanwhile(root, data, monke
     assert background.rounds(data, root, again, {}, settle_s=0) == 2
     assert seen == [False, False]
     assert not again.exists()
+
+
+def test_a_hook_that_comes_while_vectors_are_made_does_not_wait_for_them(root, data, monkeypatch):
+    """LCA-6.5-03: before a compaction the handoff is written first, whatever else is to be done."""
+    converse(root)
+    init(root, data)
+    again = secure_dir(data / "run") / "capture-x.again"
+    again.touch()
+    done = []
+
+    class Interrupted(StubEmbedder):
+        def encode(self, texts):
+            done.append("vectors")
+            if len(done) == 2:
+                again.touch()
+            return super().encode(texts)
+
+    monkeypatch.setattr(views, "refresh", lambda workspace: done.append("views"))
+    monkeypatch.setattr("indexer.embedder.load", lambda *args, **more: Interrupted())
+    monkeypatch.setenv("RECALL_INDEX_EMBED_BATCH", "1")
+
+    assert background.rounds(data, root, again, os.environ, settle_s=0) == 2
+    assert done == ["views", "vectors", "views", "vectors"]
+
+
+def test_before_a_compaction_the_handoff_of_the_session_is_written(root, data, monkeypatch):
+    """LCA-6.5-03: the record and the view hold the state of before; what comes after takes nothing away."""
+    session = ClaudeSession(cwd=str(root))
+    session.user("Which port does the invoice gateway listen on?")
+    session.assistant(SAID)
+    session.write(Path(os.environ["HOME"]) / ".claude")
+    workspace = init(root, data)
+    monkeypatch.setattr(background, "index", lambda *args, **more: None)
+
+    background.capture(data, root, os.environ)
+
+    assert session.session[:8] in (root / ".recall" / "views" / "handoff.md").read_text()
+    log = Log(workspace)
+    state = folded(log)[0]
+    focus = Focus(purpose="compaction", session=session.session)
+    assert [message.text for message in window(log, state, focus)] == texts(workspace)
+    assert dict(sections(state, focus))["Active role state"][0].startswith("- the same agent goes on: claude-code")
 
 
 def test_many_hooks_start_one_capture_and_none_is_forgotten(root, data, monkeypatch):
@@ -154,7 +201,7 @@ def test_homes_that_hooks_of_two_harnesses_named_are_both_looked_in(root, data, 
         spawn.start_capture(str(data), str(SITE), str(root), workspace="x", home=f"{name}={folder}")
     spawn.start_capture(str(data), str(SITE), str(root), workspace="x", home=f"GROK_HOME={tmp_path}/gone")
     seen = []
-    monkeypatch.setattr(background, "capture", lambda data, cwd, env: seen.append(env))
+    monkeypatch.setattr(background, "capture", lambda data, cwd, env, **more: seen.append(env))
 
     background.rounds(data, root, data / "run" / "capture-x.again", {"HOME": "/home/ann"}, settle_s=0)
 
