@@ -10,7 +10,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import settings
 
+settings.register_profile("same every time, however slow the machine", deadline=None, derandomize=True, database=None)
+settings.load_profile("same every time, however slow the machine")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
