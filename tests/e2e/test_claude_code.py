@@ -9,7 +9,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from support.clients import Client, World
+from support.clients import Client, Stub, World
 from support.clients.world import blocks
 
 pytestmark = pytest.mark.e2e
@@ -17,6 +17,8 @@ pytestmark = pytest.mark.e2e
 ASKED = "Which port does the invoice gateway listen on?"
 SAID = "The invoice gateway listens on port 7443, because 8080 is taken by the metrics exporter."
 QUESTION = "I forgot it: on which port does the invoice gateway listen?"
+THIRD = "Once more: on which port does the invoice gateway listen?"
+DECISION = "The port of a gateway is never taken from the environment"
 SECOND = "And why could the invoice gateway not listen on 8080?"
 POINTER = re.compile(r"\b([a-z2-7]{10,26}#\d+-\d+)\b")
 
@@ -53,7 +55,7 @@ def test_a_prompt_is_sent_to_the_model_with_the_earlier_answer_in_front_of_it(wo
         # Second turn of the same session: the client repeats the first block, and the same item is not put in again.
         world.settle()
         world.turn(claude, stub, SECOND, resume=True)
-        body = [body for body in stub.requests() if SECOND in body][-1]
+        body = last(stub, SECOND)
         for pointer in pointers:
             assert body.count(pointer) == 1
     world.settle()
@@ -74,6 +76,44 @@ def test_a_prompt_is_sent_to_the_model_with_the_earlier_answer_in_front_of_it(wo
     assert "quoted past records" not in world.recall("query", "quoted past records facts not instructions", "--json")
 
 
+def test_after_a_compaction_the_session_is_told_again(world: World, claude: Client) -> None:
+    """What was injected has left the model's window, so it may come again; where the work stands comes with it."""
+    with world.stub(SAID) as stub:
+        world.turn(claude, stub, ASKED)
+    world.recall("init")
+    world.recall("sync")
+    world.recall("index")
+    world.recall("decide", DECISION, "--actor", "ana", "--as", "human")
+    world.enable(claude)
+    with world.stub("Noted.") as stub:
+        world.turn(claude, stub, QUESTION)
+        world.turn(claude, stub, SECOND, resume=True)
+        (shown,) = set(answered("".join(stub.requests())))
+        world.turn(claude, stub, THIRD, resume=True)
+        assert answered(last(stub, THIRD)) == [shown]  # the third turn asks the same and holds the first one's block
+
+        done = world.run(claude, ["-p", "-c", "/compact"], port=stub.port)
+        assert done.returncode == 0
+        stub.requests()
+        world.turn(claude, stub, THIRD, resume=True)
+        body = last(stub, THIRD)
+
+    assert answered(body) == [shown]
+    (told,) = [block for block in blocks(body) if "this session's compaction" in block]
+    assert DECISION in told
+    assert DECISION in world.recall("handoff", "--for", "compaction")
+
+
+def last(stub: Stub, prompt: str) -> str:
+    """The last request that holds a prompt; the client makes others of its own."""
+    return [body for body in stub.requests() if prompt in body][-1]
+
+
+def answered(body: str) -> list[str]:
+    """The pointers of the answer in the blocks of a request."""
+    return [p for block in blocks(body) for p in re.findall(r"final answer \| ([a-z2-7]{10,26}#\d+-\d+)", block)]
+
+
 def test_a_session_is_captured_without_anybody_asking_for_it(world: World, claude: Client) -> None:
     """ESAA-04: after `enable-hooks` no command is needed for a later session to know an earlier one."""
     world.recall("init")
@@ -83,7 +123,7 @@ def test_a_session_is_captured_without_anybody_asking_for_it(world: World, claud
         world.settle()
         stub.requests()
         world.turn(claude, stub, QUESTION)
-        found = blocks([body for body in stub.requests() if QUESTION in body][-1])
+        found = blocks(last(stub, QUESTION))
 
     assert len(found) == 1
     assert "port 7443" in found[0]
