@@ -205,6 +205,32 @@ def record(app: App, times: tuple[int, ...], rounds: int, as_json: bool) -> None
     say(report.to_json() if as_json else report.to_text())
 
 
+@command.command("handoff-tokens")
+@click.option("--own", is_flag=True, help="Count on this project's record instead.")
+@click.option("--task", default="", metavar="T", help="With --own: handoff and window of this task.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@pass_app
+def handoff_tokens(app: App, own: bool, task: str, as_json: bool) -> None:
+    """Count what a handoff saves.
+
+    Tokens of every turn of the record, and of the handoff with its window that an agent reads instead: on the log of
+    ESAA's case study (570 events, made up) with decisions and tasks recorded on it, or on this project.
+
+    \b
+        recall eval handoff-tokens
+    """
+    from eval.handoff_tokens import measure, run
+
+    if own:
+        report = measure(app.workspace(), task=task.upper())
+    elif task:
+        raise click.UsageError("--task names a task of this project: add --own")
+    else:
+        with tempfile.TemporaryDirectory(prefix="recall-handoff-") as folder:
+            report = run(Path(folder))
+    say(report.to_json() if as_json else report.to_text())
+
+
 @command.command()
 @click.option("--words-only", is_flag=True, help="Leave vectors out, as a hook without service does.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
