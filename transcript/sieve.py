@@ -83,8 +83,10 @@ def _as_written(run: str) -> bytes:
 def _holds(data: bytes, words: tuple[bytes, ...]) -> bool:
     """Say whether all words stand in data in any case, or characters do that may fold to what is missing."""
     lower = data.lower()
-    missing = [word for word in words if word not in lower]
-    return not missing or (all(map(_FOLDABLE.search, missing)) and _FOLDED.search(data) is not None)
+    for word in words:
+        if word not in lower:
+            return _FOLDABLE.search(word) is not None and _FOLDED.search(data) is not None
+    return True
 
 
 def _said(line: bytes) -> bytes:
