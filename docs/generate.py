@@ -1,6 +1,7 @@
-"""Write docs/cli.md, config.md and schema.md from commands, settings and event schema: python docs/generate.py."""
+"""Write the pages made from commands, settings, event schema and adapters' tests: python docs/generate.py."""
 
 import json
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -127,7 +128,15 @@ def schema_page() -> str:
     return "\n".join(parts).rstrip() + "\n"
 
 
-PAGES = {"cli.md": cli_page, "config.md": config_page, "schema.md": schema_page}
+def tests_page() -> str:
+    """Return docs/adapter-tests.md."""
+    sys.path.insert(0, str(ROOT / "tests"))
+    from support.cells import page
+
+    return page()
+
+
+PAGES = {"cli.md": cli_page, "config.md": config_page, "schema.md": schema_page, "adapter-tests.md": tests_page}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():
