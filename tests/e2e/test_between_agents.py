@@ -15,12 +15,11 @@ REASON = "the auditors read the numbers as a sequence"
 OPENING = "Good afternoon. Please go on with the work."
 
 
-@pytest.mark.parametrize(
-    ("morning", "afternoon"), [("codex", "claude-code"), ("claude-code", "codex"), ("codex", "gemini-cli")]
-)
+@pytest.mark.parametrize("afternoon", ["claude-code", "codex", "gemini-cli", "pi", "copilot-cli", "opencode"])
 def test_a_cold_start_begins_with_what_the_other_agent_decided(
-    world: World, clients: Callable[[str], Client], morning: str, afternoon: str
+    world: World, clients: Callable[[str], Client], afternoon: str
 ) -> None:
+    morning = "claude-code" if afternoon == "codex" else "codex"
     first, second = clients(morning), clients(afternoon)
     decide = [sys.executable, "-I", "-m", "recall.cli.main", "decide", DECISION, "--why", REASON]
     tool, arguments = first.shell
