@@ -18,8 +18,8 @@ FRESH = {
 OLDER = {"codex": 13, "gemini-cli": 4, "pi": 2}
 INJECTED = ("zebra-42", "RECALLED-MARKER")
 ENVELOPES = {
-    "command", "context", "environment", "ide", "local_command_output", "output", "reminder", "session_context", "skill",
-    "task_notification",
+    "command", "context", "environment", "ide", "local_command_output", "output", "reminder", "session_context",
+    "skill", "task_notification",
 }  # fmt: skip
 
 
