@@ -2,6 +2,7 @@
 
 from support.clients.claude_code import ClaudeCode
 from support.clients.client import Client
+from support.clients.cline import Cline
 from support.clients.codex import Codex
 from support.clients.copilot_cli import CopilotCli
 from support.clients.gemini_cli import GeminiCli
@@ -10,7 +11,7 @@ from support.clients.pi import Pi
 from support.clients.qwen_code import QwenCode
 from support.clients.world import Stub, World
 
-_ALL = (ClaudeCode, Codex, GeminiCli, Pi, CopilotCli, Opencode, QwenCode)
+_ALL = (ClaudeCode, Codex, GeminiCli, Pi, CopilotCli, Opencode, QwenCode, Cline)
 CLIENTS: dict[str, type[Client]] = {made.harness: made for made in _ALL}
 
 __all__ = ["CLIENTS", "Client", "Stub", "World"]
