@@ -1,0 +1,68 @@
+"""The real Claude Code to a compaction: told once, not again on a resume, again when its window was emptied."""
+
+import json
+from collections.abc import Callable
+
+import pytest
+from support.clients import Client, World
+from support.clients.world import Stub, blocks
+
+pytestmark = pytest.mark.e2e
+
+DECISION = "Invoices are numbered per tenant, never globally"
+FIRST, SECOND, THIRD = "Good morning, nothing yet.", "Still nothing.", "And now?"
+COMPACTED = "at this session's compaction"
+
+
+def asking(stub: Stub, prompt: str) -> str:
+    """The request of the prompt itself; a client makes others of its own."""
+    return next(body for body in reversed(stub.requests()) if prompt in body)
+
+
+def test_a_session_is_told_once_and_again_after_its_compaction(world: World, clients: Callable[[str], Client]) -> None:
+    client = clients("claude-code")
+    world.recall("init")
+    world.recall("decide", DECISION, "--actor", "ana", "--as", "human")
+    world.enable(client)
+
+    with world.stub("Understood.") as stub:
+        world.turn(client, stub, FIRST)
+        first = asking(stub, FIRST)
+        world.turn(client, stub, SECOND, resume=True)
+        second = asking(stub, SECOND)
+        world.turn(client, stub, "/compact", resume=True)
+        world.turn(client, stub, THIRD, resume=True)
+        third = asking(stub, THIRD)
+    world.settle()
+
+    (told,) = blocks(first)
+    assert DECISION in told
+    assert blocks(second) == [told]  # the one of before, in the session's own history
+    (again,) = blocks(third)
+    assert DECISION in again
+    assert COMPACTED in again
+    rows = [event["body"] for event in world.record() if event["type"] == "recall"]
+    assert [row["source"] for row in rows if row["mode"] == "handoff"] == ["startup", "compact"]
+
+
+def test_what_was_told_does_not_come_back_and_the_handoff_holds_the_state_of_before(
+    world: World, clients: Callable[[str], Client]
+) -> None:
+    client = clients("claude-code")
+    world.recall("init")
+    world.recall("decide", DECISION, "--actor", "ana", "--as", "human")
+    world.enable(client)
+
+    with world.stub("Understood.") as stub:
+        world.turn(client, stub, FIRST)
+        world.turn(client, stub, "/compact", resume=True)
+    world.settle()
+
+    said = [event["body"]["text"] for event in world.record() if event["type"] == "conversation_turn"]
+    assert FIRST in said
+    assert not [text for text in said if "[recall" in text]
+    held = [event for event in world.record() if "quoted past records" in json.dumps(event["body"])]
+    assert {event["type"] for event in held} <= {"system", "recall"}
+    handoff = world.recall("handoff", "--for", "compaction")
+    assert DECISION in handoff
+    assert FIRST in handoff
