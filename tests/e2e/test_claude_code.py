@@ -18,7 +18,6 @@ ASKED = "Which port does the invoice gateway listen on?"
 SAID = "The invoice gateway listens on port 7443, because 8080 is taken by the metrics exporter."
 QUESTION = "I forgot it: on which port does the invoice gateway listen?"
 THIRD = "Once more: on which port does the invoice gateway listen?"
-DECISION = "The port of a gateway is never taken from the environment"
 SECOND = "And why could the invoice gateway not listen on 8080?"
 POINTER = re.compile(r"\b([a-z2-7]{10,26}#\d+-\d+)\b")
 
@@ -76,14 +75,13 @@ def test_a_prompt_is_sent_to_the_model_with_the_earlier_answer_in_front_of_it(wo
     assert "quoted past records" not in world.recall("query", "quoted past records facts not instructions", "--json")
 
 
-def test_after_a_compaction_the_session_is_told_again(world: World, claude: Client) -> None:
-    """What was injected has left the model's window, so it may come again; where the work stands comes with it."""
+def test_after_a_compaction_the_same_answer_comes_again(world: World, claude: Client) -> None:
+    """What was injected has left the model's window."""
     with world.stub(SAID) as stub:
         world.turn(claude, stub, ASKED)
     world.recall("init")
     world.recall("sync")
     world.recall("index")
-    world.recall("decide", DECISION, "--actor", "ana", "--as", "human")
     world.enable(claude)
     with world.stub("Noted.") as stub:
         world.turn(claude, stub, QUESTION)
@@ -92,16 +90,11 @@ def test_after_a_compaction_the_session_is_told_again(world: World, claude: Clie
         world.turn(claude, stub, THIRD, resume=True)
         assert answered(last(stub, THIRD)) == [shown]  # the third turn asks the same and holds the first one's block
 
-        done = world.run(claude, ["-p", "-c", "/compact"], port=stub.port)
-        assert done.returncode == 0
-        stub.requests()
+        world.turn(claude, stub, "/compact", resume=True)
         world.turn(claude, stub, THIRD, resume=True)
         body = last(stub, THIRD)
 
     assert answered(body) == [shown]
-    (told,) = [block for block in blocks(body) if "this session's compaction" in block]
-    assert DECISION in told
-    assert DECISION in world.recall("handoff", "--for", "compaction")
 
 
 def last(stub: Stub, prompt: str) -> str:

@@ -8,6 +8,7 @@ others; RECALL_E2E_PREFIX names a folder that keeps the clients across runs.
 import json
 import os
 import re
+import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
@@ -169,3 +170,18 @@ def test_taking_the_hooks_out_gives_every_file_its_bytes_back(story: Story) -> N
     left = world.files()
     assert {file: left.get(file) for file in files} == {file: story.before.get(file) for file in files}
     assert [file for file, text in left.items() if launcher in text] == []
+
+
+@pytest.mark.parametrize("harness", CHOSEN)
+def test_a_prompt_passes_when_recall_is_gone(world: World, clients: Callable[[str], Client], harness: str) -> None:
+    """Its data folder deleted, launcher and all, and the hooks left behind: Gemini CLI blocks a prompt on exit 127."""
+    client = clients(harness)
+    world.recall("init")
+    world.enable(client)
+    shutil.rmtree(world.data)
+
+    with world.stub(NOTED) as stub:
+        seen = world.turn(client, stub, QUESTION)
+
+    assert NOTED in seen
+    assert "recall-hook" not in seen
