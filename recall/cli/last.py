@@ -107,7 +107,7 @@ def started(body: dict[str, Any]) -> str:
     """How a session started that was told where the work stood, "" for a turn."""
     from recall import ledger
 
-    return f"session start ({body.get('source') or 'source unknown'})" if body["mode"] == ledger.START_MODE else ""
+    return f"session start ({body.get('source') or 'source unknown'})" if body.get("mode") == ledger.START_MODE else ""
 
 
 def start_page(event: Event, body: dict[str, Any]) -> str:
