@@ -35,7 +35,14 @@ def test_every_package_is_marked_typed(wheel_names, package):
     assert f"{package}/py.typed" in wheel_names
 
 
-@pytest.mark.parametrize("name", ["indexer/data/tokenizer.json", "transcript/schema/event.schema.json"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "indexer/data/tokenizer.json",
+        "transcript/schema/event.schema.json",
+        *(f"recall/extensions/{name}.js" for name in ("pi", "opencode", "cline")),
+    ],
+)
 def test_data_files_are_in_the_wheel(wheel_names, name):
     assert name in wheel_names
 
