@@ -40,7 +40,7 @@ def gather(
         record=record_facts(workspace, sessions=_sessions(workspace)),
         index=index,
         capture=capture,
-        hooks=hook_facts(workspace, data, env, now=at, native_last_write=written) if hooked else (),
+        hooks=hook_facts(workspace, data, now=at, native_last_write=written) if hooked else (),
         backend=interpreter_facts(data, backend),
         turns=turn_facts(workspace, last=last, data=data, now=at),
     )

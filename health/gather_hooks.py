@@ -13,13 +13,13 @@ from pathlib import Path
 
 from health.facts import BackendFacts, HookFacts, TurnFacts
 from recall import hook_counters, hooks_install, launcher, ledger, service
+from recall.contracts import CONTRACTS
 from recall.harness import CLAUDE_CODE
 from recall.hook_turn import read_beat
 from transcript.errors import HookInstallError, RecordError
 from transcript.log import Log
 from transcript.workspace import Workspace
 
-HARNESSES = (CLAUDE_CODE,)
 COUNTED_DAYS = 7
 # Kinds of hook_counters that are the service's ordinary comings and goings.
 ORDINARY = ("service_", "payload_other_harness", "reader_gone")
@@ -31,61 +31,61 @@ _PROBE = (
 
 
 def hook_facts(
-    workspace: Workspace, data: Path, env: Mapping[str, str], *, now: float, native_last_write: Mapping[str, float]
+    workspace: Workspace, data: Path, *, now: float, native_last_write: Mapping[str, float]
 ) -> tuple[HookFacts, ...]:
-    """Return each harness's hook: installed where, changed or not, when it fired, how often it failed lately."""
+    """Return the hook of each harness that has one here: installed where, when it fired, how often it failed lately.
+
+    Where there is none at all, Claude Code's is said to be missing.
+    """
     counted = hook_counters.read(data, since=int(now - COUNTED_DAYS * 86400))
-    return tuple(_hook(workspace, data, env, name, counted, native_last_write.get(name)) for name in HARNESSES)
+    try:
+        here = [entry for entry in hooks_install.registered(data) if _reaches(entry, workspace)]
+    except HookInstallError as error:
+        return (replace(_fired(data, CLAUDE_CODE, counted, native_last_write), drift=str(error)),)
+    names = [name for name in CONTRACTS if any(entry.harness == name for entry in here)] or [CLAUDE_CODE]
+    return tuple(
+        _hook(_fired(data, name, counted, native_last_write), [e for e in here if e.harness == name], data)
+        for name in names
+    )
 
 
-def _hook(
-    workspace: Workspace,
-    data: Path,
-    env: Mapping[str, str],
-    harness: str,
-    counted: list[hook_counters.Count],
-    native_last_write: float | None,
+def _fired(
+    data: Path, harness: str, counted: list[hook_counters.Count], native_last_write: Mapping[str, float]
 ) -> HookFacts:
-    failures = {c.kind: c.times for c in counted if c.harness == harness and not c.kind.startswith(ORDINARY)}
-    known = HookFacts(
+    return HookFacts(
         harness,
         last_fired=max(read_beat(data, harness).values(), default=None),
-        native_last_write=native_last_write,
-        failures=failures,
+        native_last_write=native_last_write.get(harness),
+        failures={c.kind: c.times for c in counted if c.harness == harness and not c.kind.startswith(ORDINARY)},
     )
-    try:
-        here = [entry for entry in hooks_install.registered(data) if entry.harness == harness]
-    except HookInstallError as error:
-        return replace(known, drift=str(error))
-    here = [entry for entry in here if _reaches(entry, workspace, env)]
+
+
+def _hook(known: HookFacts, here: list[hooks_install.Installed], data: Path) -> HookFacts:
     if not here:
         return known
     return replace(
         known,
         installed=True,
         installed_at=min(datetime.fromisoformat(entry.at).timestamp() for entry in here),
-        drift="; ".join(filter(None, (_drift(entry, workspace, data, env) for entry in here))),
+        drift="; ".join(filter(None, (_drift(entry, data) for entry in here))),
         launcher_ok=not launcher.problem(data),
     )
 
 
-def _reaches(entry: hooks_install.Installed, workspace: Workspace, env: Mapping[str, str]) -> bool:
+def _reaches(entry: hooks_install.Installed, workspace: Workspace) -> bool:
     """Whether an installed entry covers this workspace: the user's always, a project's only its own."""
-    if entry.scope == "user":
-        return True
     root = workspace.root
-    return root is not None and Path(entry.file) == hooks_install.settings_file("project", root, env)
+    return entry.scope == "user" or (root is not None and Path(entry.file).is_relative_to(root))
 
 
-def _drift(entry: hooks_install.Installed, workspace: Workspace, data: Path, env: Mapping[str, str]) -> str:
-    root = workspace.root or Path(entry.file).parent.parent
+def _drift(entry: hooks_install.Installed, data: Path) -> str:
     if not Path(entry.file).exists():
         return f"{entry.file} is gone"
     try:
-        plan = hooks_install.plan_install(entry.harness, entry.scope, root, data, env)
+        plan = hooks_install.plan_again(entry, data)
     except HookInstallError as error:
         return str(error)
-    return f"{entry.file} no longer holds all our entries" if plan.changes else ""
+    return f"{entry.file} no longer holds all that we wrote" if plan.changes else ""
 
 
 def turn_facts(workspace: Workspace, *, last: int, data: Path, now: float) -> TurnFacts:

@@ -1,38 +1,47 @@
-"""Keeps this machine's settings file of a project out of its repository, by git's own local exclude list."""
+"""Keeps this machine's files of a project out of its repository, by git's own local exclude list."""
 
 from pathlib import Path
 
 from transcript.gitdir import git_tree_at
 from transcript.paths import write_atomic
 
-LINE = "/.claude/settings.local.json"
+
+def list_for(root: Path, file: Path) -> tuple[Path | None, str]:
+    """Return the exclude list of the repository that file lies in and file's line in it; None outside of one."""
+    for folder in file.parents:
+        tree = git_tree_at(folder)
+        if tree is not None:
+            line = f"/{file.relative_to(folder).as_posix()}"
+            return (tree.common / "info" / "exclude" if tree.owned else None), line
+        if folder == root:
+            break
+    return None, ""
 
 
-def list_for(file: Path) -> Path | None:
-    """Return the exclude list of the repository whose top holds `.claude`, None outside of one."""
-    tree = git_tree_at(file.parent.parent)
-    return tree.common / "info" / "exclude" if tree is not None and tree.owned else None
+def is_tracked(root: Path, file: Path) -> bool:
+    """Whether file stands in the index of the work tree at root: then no exclude list hides it."""
+    dot_git = root / ".git"
+    try:
+        folder = dot_git if dot_git.is_dir() else root / dot_git.read_text().removeprefix("gitdir:").strip()
+        index = (folder / "index").read_bytes()
+    except (OSError, UnicodeDecodeError):
+        return False
+    path = file.relative_to(root).as_posix().encode()
+    return len(path).to_bytes(2, "big") + path + b"\0" in index  # an entry: its length, its path, a null byte
 
 
-def holds(listed: Path, line: str = LINE) -> bool:
+def holds(listed: Path, line: str) -> bool:
     """Say whether a line stands in an exclude list."""
     return listed.exists() and line in _text(listed).splitlines()
 
 
-def exclude(file: Path) -> Path | None:
-    """Add our line to the exclude list of the repository whose top holds `.claude`; return that list, if any."""
-    listed = list_for(file)
-    if listed is None or holds(listed):
-        return listed
+def add(listed: Path, line: str) -> None:
+    """Add one line to an exclude list, unless it stands there."""
+    if holds(listed, line):
+        return
     text = _text(listed) if listed.exists() else ""
     listed.parent.mkdir(parents=True, exist_ok=True)
-    _write(listed, f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{LINE}\n")
-    return listed
-
-
-def unexclude(listed: Path) -> None:
-    """Take our line out again."""
-    take_out(listed, LINE)
+    _write(listed, f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{line}\n")
 
 
 def take_out(listed: Path, ours: str) -> None:

@@ -1,74 +1,106 @@
-"""Our entries in the text of a settings file: put in, found, taken out. Pure functions over text."""
+"""Our entries in the text of a JSON settings file: put in, found, taken out. Pure functions over text."""
 
 import json
 from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
 
 from recall import json_edit
-from recall.harness import EVENTS, HOOK_TIMEOUT_S
+
+COMMAND_KEYS = ("command", "bash", "powershell")
 
 
-def problem(text: str) -> str:
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """What we write into one harness's file: a hook of ours at each of its events.
+
+    `grouped` files hold at each event groups of hooks (`[{"hooks": [...]}]`), the others the hooks themselves.
+    `head` is what a file of this harness holds besides, when we make it; `comments` whether it may hold comments.
+    `old` is the line that an earlier version wrote, if it was another.
+    """
+
+    command: str
+    hooks: Mapping[str, Mapping[str, Any]]
+    grouped: bool = True
+    head: Mapping[str, Any] | None = None
+    comments: bool = False
+    old: str = ""
+
+
+def problem(text: str, entries: Entries) -> str:
     """Return why this text cannot be edited with certainty, or ""."""
     try:
-        found = _parse(text)
+        found = json.loads((json_edit.plain(text) if entries.comments else text).removeprefix("\ufeff"))
     except ValueError as error:
         return f"is not valid JSON ({error})"
     hooks = found.get("hooks", {}) if isinstance(found, dict) else None
     shaped = isinstance(hooks, dict) and all(
-        isinstance(groups, list) and all(isinstance(group, dict) and _is_list_of_objects(group) for group in groups)
-        for groups in hooks.values()
+        isinstance(listed, list)
+        and all(isinstance(one, dict) and (not entries.grouped or _is_list_of_objects(one)) for one in listed)
+        for event, listed in hooks.items()
+        if event in entries.hooks
     )
     return "" if shaped else "has hooks of an unknown shape"
 
 
 def commands(text: str, event: str) -> list[str]:
     """Return the commands that run at this event, in their order."""
-    groups = _parse(text).get("hooks", {}).get(event, [])
-    return [str(hook.get("command", "")) for group in groups for hook in group.get("hooks", [])]
+    listed = _parse(text).get("hooks", {}).get(event, [])
+    return [_command(hook) for one in listed for hook in one.get("hooks", [one])]
 
 
-def with_entries(text: str, command: str) -> str:
-    """Return text with our command at each of our events; unchanged where it stands already."""
-    for event in EVENTS:
-        if command not in commands(text, event):
-            text = _with_entry(text, event, command)
+def with_entries(text: str, entries: Entries) -> str:
+    """Return text with our hook at each of its events; unchanged where it stands already."""
+    if not text.removeprefix("\ufeff").strip():
+        text = json.dumps(dict(entries.head or {}), indent=2) + "\n"
+    if entries.old and entries.old != entries.command:
+        text = without_entries(text, entries, command=entries.old)
+    for event in entries.hooks:
+        if entries.command not in commands(text, event):
+            text = _with_entry(text, event, entries)
     return text
 
 
-def without_entries(text: str, command: str) -> str:
-    """Return text without our command, and without the groups and lists that this leaves empty."""
-    before = text
-    for event in EVENTS:
-        groups = json_edit.find(text, ("hooks", event))
-        if groups is None or command not in commands(text, event):
+def without_entries(text: str, entries: Entries, *, command: str = "") -> str:
+    """Return text without our hooks, and without the groups and lists that this leaves empty."""
+    before, command = text, command or entries.command
+    for event in entries.hooks:
+        listed = json_edit.find(text, ("hooks", event))
+        if listed is None or command not in commands(text, event):
             continue
-        for group in reversed(json_edit.members(text, groups)[0]):
-            hooks = [hook.get("command") for hook in json.loads(text[group.value : group.end]).get("hooks", [])]
+        for one in reversed(json_edit.members(text, listed)[0]):
+            held = json.loads(json_edit.plain(text)[one.value : one.end])
+            hooks = [_command(hook) for hook in held.get("hooks", [held])]
             if hooks and set(hooks) == {command}:
-                text = json_edit.cut(text, groups, group)
+                text = json_edit.cut(text, listed, one)
             elif command in hooks:
-                text = _without_hook(text, group.value, command)
+                text = _without_hook(text, one.value, command)
         text = _without_empty(text, ("hooks",), event)
     return text if text == before else _without_empty(text, (), "hooks")
 
 
-def _with_entry(text: str, event: str, command: str) -> str:
-    group = {"hooks": [{"type": "command", "command": command, "timeout": HOOK_TIMEOUT_S}]}
-    groups = json_edit.find(text, ("hooks", event))
-    if groups is not None:
-        return json_edit.add(text, groups, group)
+def is_empty(text: str, entries: Entries) -> bool:
+    """Whether nothing but what we would begin a file with stands in text."""
+    return json_edit.plain(text) == text and _parse(text) in ({}, dict(entries.head or {}))
+
+
+def _with_entry(text: str, event: str, entries: Entries) -> str:
+    hook = dict(entries.hooks[event])
+    one = {"hooks": [hook]} if entries.grouped else hook
+    listed = json_edit.find(text, ("hooks", event))
+    if listed is not None:
+        return json_edit.add(text, listed, one)
     hooks = json_edit.find(text, ("hooks",))
     if hooks is not None:
-        return json_edit.add(text, hooks, [group], key=event)
-    top = json_edit.find(text, ())
-    return json_edit.add(text, top or 0, {event: [group]}, key="hooks")
+        return json_edit.add(text, hooks, [one], key=event)
+    return json_edit.add(text, json_edit.find(text, ()) or 0, {event: [one]}, key="hooks")
 
 
 def _without_hook(text: str, group: int, command: str) -> str:
     """Cut our command from a group into which somebody put another one."""
     hooks = next(member.value for member in json_edit.members(text, group)[0] if member.key == "hooks")
     for hook in reversed(json_edit.members(text, hooks)[0]):
-        if json.loads(text[hook.value : hook.end]).get("command") == command:
+        if _command(json.loads(json_edit.plain(text)[hook.value : hook.end])) == command:
             text = json_edit.cut(text, hooks, hook)
     return text
 
@@ -78,9 +110,14 @@ def _without_empty(text: str, path: tuple[str, ...], key: str) -> str:
     if outer is None:
         return text
     for member in json_edit.members(text, outer)[0]:
-        if member.key == key and not json_edit.members(text, member.value)[0]:
+        inside = text[member.value : member.end]
+        if member.key == key and not json_edit.members(text, member.value)[0] and json_edit.plain(inside) == inside:
             return json_edit.cut(text, outer, member)
     return text
+
+
+def _command(hook: Mapping[str, Any]) -> str:
+    return next((str(hook[key]) for key in COMMAND_KEYS if key in hook), "")
 
 
 def _is_list_of_objects(group: Mapping[str, object]) -> bool:
@@ -88,6 +125,6 @@ def _is_list_of_objects(group: Mapping[str, object]) -> bool:
     return isinstance(hooks, list) and all(isinstance(hook, dict) for hook in hooks)
 
 
-def _parse(text: str) -> dict[str, dict[str, list[dict[str, list[dict[str, object]]]]]]:
-    found: dict[str, dict[str, list[dict[str, list[dict[str, object]]]]]] = json.loads(text.removeprefix("\ufeff"))
+def _parse(text: str) -> dict[str, Any]:
+    found: dict[str, Any] = json.loads(json_edit.plain(text).removeprefix("\ufeff"))
     return found

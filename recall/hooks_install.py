@@ -1,91 +1,82 @@
-"""Writes our entries into a harness's settings and takes them out again; every other byte stays.
+"""Writes what is ours into a harness's files and takes it out again; every other byte stays.
 
-What was changed is kept in `<data>/hooks.json` (one entry a settings file) with the original bytes in
-`<data>/hooks-backup/`. Taking the hooks out of a file that nobody changed since gives those bytes back; from a file
-that was changed only our entries are cut.
+Taking it out of a file that nobody changed since gives the original bytes back; from a file that was changed only what
+is ours is cut. A file or folder that we made goes when nothing else is in it.
 """
 
 import difflib
-import hashlib
-import json
 import os
 import site
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from recall import git_exclude, hook_entries, launcher
-from recall.harness import CLAUDE_CODE, EVENTS, HOOK_TIMEOUT_S
+from recall import git_exclude, hook_places, hook_registry, launcher, rules_block
+from recall.hook_forms import EntriesForm, ExtensionForm, Form, RulesForm
+from recall.hook_places import PLACES
+from recall.hook_registry import Installed, entry_of, registered, sha
 from recall.version import VERSION
 from transcript.errors import HookInstallError
 from transcript.lock import FileLock
 from transcript.paths import secure_dir, write_atomic
+from transcript.workspace import locate
 
-REGISTRY = "hooks.json"
-BACKUPS = "hooks-backup"
-PROJECT_SETTINGS = ".claude/settings.local.json"
-
-
-@dataclass(frozen=True, slots=True)
-class Installed:
-    """One settings file that holds our hooks, and what is needed to give its original bytes back."""
-
-    harness: str
-    scope: str  # "user" or "project"
-    file: str
-    command: str
-    version: str
-    at: str
-    before: str  # name of the backup, "" where there was no file
-    after: str  # SHA-256 of the file as we left it
-    made_folder: bool = False
-    exclude: str = ""  # the git exclude file that got our line
-    kind: str = "hooks"  # or "rules": a rules file that holds our block (recall.rules_block)
+__all__ = ["Installed", "Plan", "install", "plan_install", "plan_removal", "plan_removals", "registered", "remove"]
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A change that has not been made: the settings file before and after (None: no file)."""
+    """A change of one file that has not been made: its text before and after (None: no file)."""
 
     harness: str
     scope: str
     file: Path
     before: str | None
     after: str | None
-    command: str
+    form: Form
     exclude: Path | None = None  # the git exclude list that gets our line, or loses it
+    line: str = ""
+    listed: Path | None = None  # the list that would hide the file, whether it changes or not
+    tracked: bool = False  # the file is in the project's repository: others would get the change
 
     @property
     def changes(self) -> bool:
-        """Whether anything is left to do in the settings file."""
+        """Whether anything is left to do in the file."""
         return self.before != self.after
 
     @property
     def events(self) -> tuple[str, ...]:
-        """The events at which our entry comes or goes."""
-        return tuple(e for e in EVENTS if self._has(self.before, e) != self._has(self.after, e))
+        """The events at which our hook comes or goes; for other forms, what comes or goes."""
+        then, now = (self.form.parts(text or "") for text in (self.before, self.after))
+        return tuple(part for part in dict.fromkeys((*then, *now)) if (part in then) is not (part in now))
 
-    def _has(self, text: str | None, event: str) -> bool:
-        return bool(text and text.strip()) and self.command in hook_entries.commands(text or "", event)
+    @property
+    def comes(self) -> bool:
+        """Whether something of ours comes, or is written anew."""
+        return bool(self.after) and self.form.parts(self.after or "") != ()
 
     @property
     def summary(self) -> str:
-        """The change in a few lines: the file, the events, and the one entry that comes or goes at each."""
+        """The change in a few lines: the file, what comes or goes in it."""
         if not self.changes:
             return f"{self.file}: nothing to change"
-        comes = any(self._has(self.after, event) for event in self.events)
-        entry = {"type": "command", "command": self.command, "timeout": HOOK_TIMEOUT_S}
-        lines = [
-            f"Change in {self.file}:",
-            f"  {'added   ' if comes else 'removed '}  one entry at each of {', '.join(self.events)}",
-            f"  entry     {json.dumps(entry, ensure_ascii=False)}",
-        ]
+        verb = "added   " if self.comes else "removed "
+        lines = [f"Change in {self.file}:"]
+        if self.form.kind == "hooks":
+            lines.append(
+                f"  {verb}  one entry at each of {', '.join(self.events)}" if self.events else "  written anew"
+            )
+        else:
+            lines.append(f"  {verb}  our {'extension' if self.form.kind == 'extension' else 'block'}")
+        lines.append(f"  {self.form.described()}")
         if self.before is None:
             lines.append("  file      is new")
         if self.exclude is not None:
+            lines.append(f"  git       the line {self.line} in {self.exclude}, {verb.strip()}")
+        if self.tracked and self.comes:
             lines.append(
-                f"  git       the line {git_exclude.LINE} in {self.exclude}, {'added' if comes else 'removed'}"
+                "  git       is tracked: a commit would carry the change to others; --user keeps it to yourself"
             )
         if self.after is None:
             lines.append("  file      goes too: nothing else stands in it")
@@ -98,36 +89,6 @@ class Plan:
         return "\n".join(difflib.unified_diff(old, new, f"{self.file} (now)", f"{self.file} (then)", lineterm=""))
 
 
-def settings_file(scope: str, root: Path, env: Mapping[str, str]) -> Path:
-    """Return the file of Claude Code that this scope writes: the user's, or this machine's file of the project."""
-    if scope == "project":
-        return root / PROJECT_SETTINGS
-    folder = env.get("CLAUDE_CONFIG_DIR")
-    home = Path(env["HOME"]) if env.get("HOME") else Path.home()
-    return (Path(folder) if folder else home / ".claude") / "settings.json"
-
-
-def announcement(scope: str, root: Path, data: Path, *, record: Path | None = None) -> str:
-    """Return what the user reads before anything is changed: what will be captured, where it goes, how to stay out."""
-    where = "every project you use Claude Code in" if scope == "user" else f"the project {root}"
-    undo = f"'recall enable-hooks claude-code{' --user' if scope == 'user' else ''} --remove'"
-    return "\n".join(
-        (
-            f"Hooks of Claude Code for {where}:",
-            "  captured  prompts, answers, tool calls and results of its sessions, word for word, when a turn ends;",
-            "            with them the sessions that other agents (Codex, Gemini CLI, pi ...) held in the same project",
-            f"  kept in   {record or data / 'workspaces'} (folders 0700, files 0600), until you delete it;",
-            "            nothing is sent anywhere",
-            "  not kept  the model's hidden reasoning (capture.reasoning = true turns it on)",
-            "  injected  before each prompt, at most six quoted passages of earlier sessions with their pointers",
-            "  stay out  a project: 'recall exclude PATH'; a shell: RECALL_OFF=1, nothing of its sessions is captured",
-            "            from then on; a turn: !norecall at the start of its prompt, nothing is injected or indexed,",
-            "            its words stand in the record alone",
-            f"  undo      {undo}, or 'recall uninstall --purge' for everything",
-        )
-    )
-
-
 def check_place() -> None:
     """Refuse to install hooks for a program that an isolated interpreter cannot see."""
     ours = os.path.realpath(launcher.site_folder())
@@ -137,42 +98,53 @@ def check_place() -> None:
         )
 
 
-def plan_install(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, str]) -> Plan:
-    """Return the change that adds our entries; nothing changes where they already stand. Writes nothing."""
-    if harness != CLAUDE_CODE:
-        raise HookInstallError(f"no hooks for {harness!r} yet; known: {CLAUDE_CODE}")
+def plan_install(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, str]) -> list[Plan]:
+    """Return the changes that add what is ours, one a file; none where the harness runs no hooks. Writes nothing."""
+    if harness not in PLACES:
+        raise HookInstallError(f"no hooks for {harness!r}; known: {', '.join(PLACES)}")
     check_place()
-    file = settings_file(scope, root, env)
-    before = _read(file)
-    command = launcher.hook_command(data, harness)
-    text = before if before is not None and before.strip() else "{}\n"
-    _check(file, text)
-    after = hook_entries.with_entries(text, command)
-    listed = git_exclude.list_for(file) if scope == "project" else None
-    listed = None if listed is None or git_exclude.holds(listed) else listed
-    return Plan(harness, scope, file, before, before if after == text else after, command, listed)
+    return [
+        _plan_file(harness, scope, root, data, file, form) for file, form in _files(harness, scope, root, data, env)
+    ]
 
 
-def plan_removal(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, str]) -> Plan:
-    """Return the change that takes our entries out again. Writes nothing."""
-    return _plan_removal(harness, scope, settings_file(scope, root, env), data)
+def plan_again(entry: Installed, data: Path) -> Plan:
+    """Return the change that would write into one file anew what was written there. Writes nothing."""
+    file = Path(entry.file)
+    form = _form(entry.harness, entry.kind, data, entry)
+    return _plan_file(entry.harness, entry.scope, file.parent, data, file, form)
+
+
+def plan_removal(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, str]) -> list[Plan]:
+    """Return the changes that take what is ours out again. Writes nothing."""
+    return [
+        _plan_removal(harness, scope, file, form, entry_of(data, file), data)
+        for file, form in _files(harness, scope, root, data, env)
+    ]
 
 
 def plan_removals(data: Path) -> list[Plan]:
-    """Return the changes that take our entries out of every file they were written to. Writes nothing."""
-    return [_plan_removal(entry.harness, entry.scope, Path(entry.file), data) for entry in registered(data)]
+    """Return the changes that take what is ours out of every file it was written to. Writes nothing."""
+    return [
+        _plan_removal(
+            entry.harness, entry.scope, Path(entry.file), _form(entry.harness, entry.kind, data, entry), entry, data
+        )
+        for entry in registered(data)
+    ]
 
 
 def install(plan: Plan, data: Path, *, now: datetime) -> None:
-    """Make the change of `plan_install`, with the launcher that the entries name."""
+    """Make a change of `plan_install`, with the launcher that our hooks name."""
     launcher.write(data)
     with FileLock(secure_dir(data / "run") / "hooks.lock"):
         _unchanged(plan)
-        known = _entry(data, plan.file)
-        listed = git_exclude.exclude(plan.file) if plan.scope == "project" else None
+        known = entry_of(data, plan.file)
+        if plan.exclude is not None:
+            git_exclude.add(plan.exclude, plan.line)
         if known is not None and not plan.changes:
             return
-        made = known.made_folder if known else not plan.file.parent.exists()
+        folders = known.folders if known else _missing_folders(plan.file)
+        listed, line = _own_line(plan, known, data)
         before = _keep(data, plan, known)
         plan.file.parent.mkdir(parents=True, exist_ok=True)
         if plan.changes and plan.after is not None:
@@ -181,65 +153,102 @@ def install(plan: Plan, data: Path, *, now: datetime) -> None:
             harness=plan.harness,
             scope=plan.scope,
             file=str(plan.file),
-            command=plan.command,
+            command=plan.form.command,
             version=VERSION,
             at=now.isoformat(),
             before=before,
-            after=_sha(plan.after or ""),
-            made_folder=made,
-            exclude=str(listed) if listed else (known.exclude if known else ""),
+            after=sha(plan.after or ""),
+            folders=folders,
+            exclude=listed,
+            line=line,
+            kind=plan.form.kind,
         )
-        _save(data, [*(e for e in registered(data) if e.file != entry.file), entry])
+        hook_registry.record(data, entry)
 
 
 def remove(plan: Plan, data: Path) -> None:
-    """Make the change of `plan_removal`; file and folder go where we made them and nothing else is in them."""
+    """Make a change of `plan_removal`; file and folders go where we made them and nothing else is in them."""
     with FileLock(secure_dir(data / "run") / "hooks.lock"):
         _unchanged(plan)
-        entry = _entry(data, plan.file)
+        entry = entry_of(data, plan.file)
         if plan.after is None:
             plan.file.unlink(missing_ok=True)
         elif plan.changes:
             _write(plan.file, plan.after)
         if entry is None:
             return
-        if entry.made_folder and plan.file.parent.is_dir() and not any(plan.file.parent.iterdir()):
-            plan.file.parent.rmdir()
-        if entry.exclude:
-            git_exclude.unexclude(Path(entry.exclude))
-        if entry.before:
-            (data / BACKUPS / entry.before).unlink(missing_ok=True)
-        _save(data, [e for e in registered(data) if e.file != entry.file])
+        for folder in map(Path, entry.folders):
+            if folder.is_dir() and not any(folder.iterdir()):
+                folder.rmdir()
+        hook_registry.drop(data, entry)
+        if entry.exclude and not _others(data, entry.exclude, entry.line, plan.file):
+            git_exclude.take_out(Path(entry.exclude), entry.line)
 
 
-def registered(data: Path) -> list[Installed]:
-    """Return every settings file that holds hooks of ours, as recorded when they were installed."""
-    try:
-        return [Installed(**entry) for entry in json.loads((data / REGISTRY).read_bytes())]
-    except FileNotFoundError:
+def _files(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, str]) -> list[tuple[Path, Form]]:
+    """Return the files of a harness in this scope, each with the form in which we stand in it."""
+    place = PLACES[harness]
+    if not place.form:
         return []
-    except (OSError, ValueError, TypeError) as error:
-        raise HookInstallError(f"{data / REGISTRY} cannot be read ({error}); remove it") from error
+    kind = "extension" if place.form == "extension" else "hooks"
+    file = place.file(scope, root, env)
+    found = [(file, _form(harness, kind, data, entry_of(data, file)))]
+    if place.rules and scope == "project":
+        found.append((root / place.rules, _form(harness, "rules", data, None, root=root)))
+    return found
 
 
-def read_settings(file: Path) -> str | None:
-    """Return the text of a settings file, None where there is none."""
-    return _read(file)
+def _form(harness: str, kind: str, data: Path, entry: Installed | None, *, root: Path | None = None) -> Form:
+    if kind == "extension":
+        return ExtensionForm(harness, data)
+    if kind == "rules":
+        workspace = locate(root, data) if root is not None else None
+        return RulesForm(rules_block.content(workspace, harness=harness) if workspace else rules_block.HOW)
+    return EntriesForm(hook_places.entries(harness, data, old=entry.command if entry else ""))
 
 
-def _plan_removal(harness: str, scope: str, file: Path, data: Path) -> Plan:
+def _plan_file(harness: str, scope: str, root: Path, data: Path, file: Path, form: Form) -> Plan:
     before = _read(file)
-    entry = _entry(data, file)
-    command = entry.command if entry else launcher.hook_command(data, harness)
-    listed = Path(entry.exclude) if entry and entry.exclude and git_exclude.holds(Path(entry.exclude)) else None
+    _check(file, form, before or "")
+    after = form.put(before)
+    listed, line = git_exclude.list_for(root, file) if scope == "project" else (None, "")
+    tracked = listed is not None and git_exclude.is_tracked(root, file)
+    hidden = listed is None or tracked or git_exclude.holds(listed, line)
+    return Plan(harness, scope, file, before, after, form, None if hidden else listed, line, listed, tracked)
+
+
+def _plan_removal(harness: str, scope: str, file: Path, form: Form, entry: Installed | None, data: Path) -> Plan:
+    before = _read(file)
+    listed = Path(entry.exclude) if entry and entry.exclude else None
+    if (
+        listed
+        and entry
+        and (_others(data, entry.exclude, entry.line, file) or not git_exclude.holds(listed, entry.line))
+    ):
+        listed = None
     if before is None:
         after = None
-    elif entry is not None and _sha(before) == entry.after:
-        after = _backup(data, entry)
+    elif entry is not None and sha(before) == entry.after:
+        after = hook_registry.backed_up(data, entry)
     else:
-        _check(file, before)
-        after = hook_entries.without_entries(before, command)
-    return Plan(harness, scope, file, before, after, command, listed)
+        _check(file, form, before)
+        after = form.take(before, made=entry is not None and not entry.before)
+    return Plan(harness, scope, file, before, after, form, listed, entry.line if entry else "")
+
+
+def _own_line(plan: Plan, known: Installed | None, data: Path) -> tuple[str, str]:
+    """Return the exclude list that got our line, and the line: now, before, or for another work tree of the list."""
+    if plan.exclude is not None:
+        return str(plan.exclude), plan.line
+    if known is not None:
+        return known.exclude, known.line
+    shared = plan.listed is not None and _others(data, str(plan.listed), plan.line, plan.file)
+    return (str(plan.listed), plan.line) if shared else ("", "")
+
+
+def _others(data: Path, listed: str, line: str, file: Path) -> bool:
+    """Whether another file of ours, in another work tree, needs this line of the list that the trees share."""
+    return any(e.exclude == listed and e.line == line and e.file != str(file) for e in registered(data))
 
 
 def _unchanged(plan: Plan) -> None:
@@ -247,8 +256,8 @@ def _unchanged(plan: Plan) -> None:
         raise HookInstallError(f"{plan.file} changed meanwhile; run the command again")
 
 
-def _check(file: Path, text: str) -> None:
-    wrong = hook_entries.problem(text)
+def _check(file: Path, form: Form, text: str) -> None:
+    wrong = form.problem(text)
     if wrong:
         raise HookInstallError(f"{file} {wrong}; mend it first, nothing was changed")
 
@@ -256,7 +265,7 @@ def _check(file: Path, text: str) -> None:
 def _read(file: Path) -> str | None:
     try:
         return file.read_bytes().decode("utf-8")
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:
         raise HookInstallError(f"{file} is not UTF-8 ({error}); nothing was changed") from error
@@ -275,29 +284,17 @@ def _write(file: Path, text: str) -> None:
         raise HookInstallError(f"{file} cannot be written: {error.strerror}") from error
 
 
-def _sha(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()
-
-
-def _entry(data: Path, file: Path) -> Installed | None:
-    return next((entry for entry in registered(data) if entry.file == str(file)), None)
+def _missing_folders(file: Path) -> tuple[str, ...]:
+    """Return the folders that have to be made for a file, the innermost first."""
+    return tuple(str(folder) for folder in file.parents if not folder.exists())
 
 
 def _keep(data: Path, plan: Plan, known: Installed | None) -> str:
-    """Keep what removal will give back; after a change by somebody else that is their text without our entries."""
-    if known is not None and plan.before is not None and _sha(plan.before) == known.after:
+    """Keep what removal will give back; after a change by somebody else that is their text without ours."""
+    if known is not None and plan.before is not None and sha(plan.before) == known.after:
         return known.before
     if plan.before is None:
         return ""
-    name = f"{_sha(str(plan.file))[:16]}.json"
-    without = hook_entries.without_entries(plan.before, plan.command) if plan.before.strip() else plan.before
-    write_atomic(secure_dir(data / BACKUPS) / name, without.encode())
-    return name
-
-
-def _backup(data: Path, entry: Installed) -> str | None:
-    return (data / BACKUPS / entry.before).read_bytes().decode() if entry.before else None
-
-
-def _save(data: Path, entries: list[Installed]) -> None:
-    write_atomic(data / REGISTRY, json.dumps([asdict(entry) for entry in entries], indent=1).encode())
+    made = known is not None and not known.before
+    without = plan.form.take(plan.before, made=made)
+    return "" if without is None else hook_registry.back_up(data, plan.file, without)

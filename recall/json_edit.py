@@ -1,15 +1,17 @@
 """Adds and cuts members of a JSON text and leaves every other byte as it stands.
 
 A settings file belongs to its user: parsing and writing it anew would change order of spaces, escapes and numbers.
-Offsets are those of the decoded text. Only strict JSON is edited.
+Offsets are those of the decoded text. Strict JSON is edited, and JSON with comments, which stay where they are.
 """
 
 import json
+import re
 from dataclasses import dataclass
 from json.decoder import scanstring  # type: ignore[attr-defined]
 
 _SPACE = " \t\r\n\ufeff"  # a byte order mark stands in front of some files
 _DECODER = json.JSONDecoder()
+_STRING_OR_COMMENT = re.compile(r'"(?:[^"\\]|\\.)*"|//[^\r\n]*|/\*.*?\*/', re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,8 +24,14 @@ class Member:
     end: int
 
 
+def plain(text: str) -> str:
+    """Return text of the same length with blanks in the place of its comments."""
+    return _STRING_OR_COMMENT.sub(lambda found: found[0] if found[0][0] == '"' else " " * len(found[0]), text)
+
+
 def members(text: str, at: int) -> tuple[list[Member], int]:
     """Return the members of the object or array that opens at offset `at`, and the offset of its closing bracket."""
+    text = plain(text)
     close = {"{": "}", "[": "]"}[text[at]]
     found: list[Member] = []
     at = _skip(text, at + 1)
@@ -42,6 +50,7 @@ def members(text: str, at: int) -> tuple[list[Member], int]:
 
 def find(text: str, path: tuple[str, ...]) -> int | None:
     """Return the offset of the value under these keys of nested objects, None without one. The last key wins."""
+    text = plain(text)
     at = _skip(text, 0)
     for key in path:
         if text[at] != "{":
@@ -71,7 +80,8 @@ def add(text: str, at: int, value: object, *, key: str | None = None) -> str:
     addition = newline + inner + _member(key, rendered)
     if inside:
         return f"{text[: inside[-1].end]},{addition}{text[inside[-1].end :]}"
-    return f"{text[: at + 1]}{addition}{newline}{outer}{text[close:]}"
+    comments = text[at + 1 : close].rstrip() if plain(text)[at + 1 : close] != text[at + 1 : close] else ""
+    return f"{text[: at + 1]}{comments}{addition}{newline}{outer}{text[close:]}"
 
 
 def cut(text: str, at: int, member: Member) -> str:
@@ -79,10 +89,21 @@ def cut(text: str, at: int, member: Member) -> str:
     inside, close = members(text, at)
     index = inside.index(member)
     if index > 0:
-        return text[: inside[index - 1].end] + text[member.end :]
+        before = inside[index - 1].end
+        return text[:before] + _comments(text, before, member.start) + text[member.end :]
     if len(inside) > 1:
-        return text[: member.start] + text[inside[1].start :]
-    return text[: at + 1] + text[close:]
+        after = inside[1].start
+        return text[: member.start] + _comments(text, member.end, after) + text[after:]
+    return text[: at + 1] + _comments(text, at + 1, member.start) + _comments(text, member.end, close) + text[close:]
+
+
+def _comments(text: str, start: int, end: int) -> str:
+    """Return what stays of the space between two members: all but the comma where a comment stands in it."""
+    bare = plain(text)[start:end]
+    if bare == text[start:end]:
+        return ""
+    comma = start + bare.find(",") if "," in bare else end
+    return text[start:comma] + text[comma + 1 : end]
 
 
 def _member(key: str | None, rendered: str) -> str:
@@ -106,7 +127,7 @@ def _indent(text: str, at: int) -> str:
 
 def _step(text: str) -> str:
     """One level of indentation as this file uses it; two spaces where it shows none."""
-    top = _skip(text, 0)
+    top = _skip(plain(text), 0)
     if top < len(text) and text[top] == "{":
         inside, _ = members(text, top)
         if inside and "\n" in text[top : inside[0].start]:

@@ -13,6 +13,7 @@ from pathlib import Path
 
 from transcript.paths import write_atomic
 
+POWERSHELL = ("copilot-cli", "gemini-cli")  # these run hooks by it on Windows
 _SH = """\
 #!/bin/sh
 # Written by recall {version}; rewritten by upgrades. The line in the harness's settings never changes.
@@ -44,10 +45,23 @@ def launcher_path(data: Path, *, windows: bool = os.name == "nt") -> Path:
 
 
 def hook_command(data: Path, harness: str, *, windows: bool = os.name == "nt") -> str:
-    """Return the line that is written into a harness's settings."""
+    """Return the line that is written into a harness's settings, the same for ever: some trust it by its hash.
+
+    It ends with 0 and says nothing when the launcher is gone too: Gemini CLI throws the prompt away on any other end.
+    """
     path = str(launcher_path(data, windows=windows))
-    plain = windows or not set(path) & set('"\\$`!')
-    return f'"{path}" {harness}' if plain else f"{shlex.quote(path)} {harness}"
+    if windows:
+        if harness in POWERSHELL:
+            quoted = path.replace("'", "''")
+            return f"if (Test-Path -LiteralPath '{quoted}') {{ & '{quoted}' {harness} }}; exit 0"
+        return f'if exist "{path}" "{path}" {harness}'
+    quoted = shlex.quote(path) if set(path) & set('"\\$`!') else f'"{path}"'
+    return f"[ -x {quoted} ] && {quoted} {harness} || exit 0"
+
+
+def shell_key(*, windows: bool = os.name == "nt") -> str:
+    """Return the key under which Copilot CLI looks for the line of this system's shell."""
+    return "powershell" if windows else "bash"
 
 
 def render(data: Path, *, python: str, site: Path, version: str, windows: bool = os.name == "nt") -> str:

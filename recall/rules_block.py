@@ -9,8 +9,8 @@ import os
 import re
 from pathlib import Path
 
-from recall import hooks_install, session_start
-from recall.hooks_install import Installed
+from recall import session_start
+from recall.hook_registry import Installed, registered
 from transcript.errors import HookInstallError
 from transcript.lock import FileLock
 from transcript.paths import secure_dir, write_atomic
@@ -70,7 +70,7 @@ def refresh(data: Path, workspace: Workspace, *, most_tokens: int = session_star
     A file whose block was taken out by hand is left alone, and so is one that is gone, unless it was ours as a whole.
     HookInstallError names a file that cannot be read or written, once the others are done.
     """
-    entries = [entry for entry in hooks_install.registered(data) if _is_of(entry, workspace, data)]
+    entries = [entry for entry in registered(data) if _is_of(entry, workspace, data)]
     if not entries:
         return []
     changed, wrong = [], ""

@@ -44,7 +44,7 @@ class Leaving:
     def lines(self) -> list[str]:
         """Return what goes, one line a thing."""
         found = [f"hooks     {plan.file}" for plan in self.hooks]
-        found += [f"git       {git_exclude.LINE} in {plan.exclude}" for plan in self.hooks if plan.exclude is not None]
+        found += [f"git       {plan.line} in {plan.exclude}" for plan in self.hooks if plan.exclude is not None]
         if self.service:
             found.append(f"service   {self.service} is stopped")
         if self.launcher is not None:

@@ -1,58 +1,180 @@
-"""`recall enable-hooks`: let a harness ask recall before each turn."""
+"""`recall enable-hooks`: let harnesses ask recall before each turn."""
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import confirm, note, say
+from recall.cli.output import confirm, emit, note, say
+from transcript.errors import HookInstallError
+
+if TYPE_CHECKING:
+    from recall.hooks_install import Plan
+
+NAMES = (
+    "claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "cursor", "grok-build", "pi", "opencode", "cline",
+    "letta-code", "aider",
+)  # fmt: skip
+SHORT = {"claude": "claude-code", "copilot": "copilot-cli", "gemini": "gemini-cli", "grok": "grok-build",
+         "letta": "letta-code", "qwen": "qwen-code"}  # fmt: skip
+
+
+class Harness(click.Choice[str]):
+    """A harness by its name or its short one."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        """Return the harness's name."""
+        return super().convert(SHORT.get(value, value), param, ctx)
 
 
 @click.command()
-@click.argument("harness", type=click.Choice(["claude-code"]))
+@click.argument("harness", nargs=-1, type=Harness(NAMES), metavar="[HARNESS]...")
+@click.option("--all", "everything", is_flag=True, help="Every harness found on this machine.")
 @click.option("--user", "scope", flag_value="user", help="In your own settings: every project. Asks first.")
 @click.option("--project", "scope", flag_value="project", default=True, help="In this project, on this machine only.")
-@click.option("--remove", is_flag=True, help="Take our entries out again; everything else stays byte for byte.")
+@click.option("--remove", is_flag=True, help="Take what is ours out again; everything else stays byte for byte.")
 @click.option("--dry-run", is_flag=True, help="Show the change line by line, and make none.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file.")
 @pass_app
-def command(app: App, harness: str, scope: str, remove: bool, dry_run: bool, yes: bool) -> None:
-    """Add recall's hooks to the settings of HARNESS.
+def command(
+    app: App,
+    harness: tuple[str, ...],
+    everything: bool,
+    scope: str,
+    remove: bool,
+    dry_run: bool,
+    yes: bool,
+    as_json: bool,
+) -> None:
+    """Add recall's hooks to the settings of each HARNESS.
 
-    Says what will be captured and where, and what changes, before it changes it; --dry-run shows every line. The
-    entries name one launcher in the data folder, so upgrades never touch your settings again. Nothing a hook does can
-    fail or hold up the harness.
+    HARNESS is claude-code, codex, gemini-cli, qwen-code, copilot-cli, cursor, grok-build, pi, opencode or cline; for
+    letta-code and aider it says what works without hooks. Says what will be captured and where, and what changes,
+    before it changes it; --dry-run shows every line. All entries name one launcher in the data folder, so upgrades
+    never touch your settings again. Nothing a hook does can fail or hold up the harness.
 
     \b
-        recall enable-hooks claude-code --dry-run
+        recall enable-hooks claude-code codex --dry-run
+        recall enable-hooks --all --user
     """
     from recall import hooks_install
+    from recall.announcement import announcement
+    from recall.hook_places import PLACES
 
+    if everything is bool(harness):
+        raise click.UsageError("name the harnesses, or say --all")
     root = app.project_root()
-    if remove:
-        plan = hooks_install.plan_removal(harness, scope, root, app.data, app.env)
-    else:
+    names = _chosen(app, harness, remove=remove, quiet=as_json)
+    able = [name for name in names if PLACES[name].form]
+    for name in names:
+        if name not in able:
+            note(f"{PLACES[name].title}: {PLACES[name].says}")
+    if not able:
+        return
+    if not remove:
         hooks_install.check_place()
-        plan = hooks_install.plan_install(harness, scope, root, app.data, app.env)
-        say(hooks_install.announcement(scope, root, app.data))
-        say()
+        if not as_json:
+            say(announcement(able, scope, root, app.data))
+            say()
         for line in kept_out(app, root):
             note(line)
-    say(plan.summary)
+    plans, wrong = _plans(app, able, scope, root, remove=remove)
+    for plan in plans:
+        if not as_json:
+            say(plan.summary)
+            if dry_run and plan.changes:
+                say(f"\n{plan.diff}")
+        elif dry_run:
+            emit(_told(plan))
     if dry_run:
-        if plan.changes:
-            say(f"\n{plan.diff}")
         note("dry run: nothing was changed")
-        return
-    if scope == "user" and not remove and plan.changes and not yes:
-        confirm(f"Change {plan.file} for every project?")
-    if remove:
-        hooks_install.remove(plan, app.data)
-        note(f"hooks removed from {plan.file}")
     else:
-        hooks_install.install(plan, app.data, now=datetime.now(UTC))
-        note(f"hooks are in {plan.file}; the next prompt is answered with its past")
+        if scope == "user" and not remove and not yes and (changed := [plan for plan in plans if plan.changes]):
+            confirm(f"Change {', '.join(str(plan.file) for plan in changed)} for every project?")
+        wrong += _carry_out(app, plans, remove=remove, as_json=as_json)
+        if not remove:
+            _say_what_is_left(app, [name for name in able if any(plan.harness == name for plan in plans)], scope)
+    if wrong:
+        raise HookInstallError("; ".join(wrong))
+
+
+def _chosen(app: App, named: tuple[str, ...], *, remove: bool, quiet: bool) -> list[str]:
+    """The harnesses that were named, each once; without names those of this machine, the others said to be missing."""
+    from recall.announcement import joined
+    from recall.hook_places import PLACES
+
+    if named:
+        return list(dict.fromkeys(named))
+    if remove:
+        return [name for name, place in PLACES.items() if place.form]
+    here = [name for name, place in PLACES.items() if place.is_here(app.env)]
+    missing = [place.title for name, place in PLACES.items() if name not in here]
+    if not quiet:
+        note(f"found      {joined([PLACES[name].title for name in here]) if here else 'no harness'}")
+        if missing:
+            note(f"not found  {joined(missing)}")
+    return here
+
+
+def _plans(app: App, names: list[str], scope: str, root: Path, *, remove: bool) -> "tuple[list[Plan], list[str]]":
+    """The changes of all files, and why those of a harness cannot be made: the others go on."""
+    from recall import hooks_install
+
+    plan = hooks_install.plan_removal if remove else hooks_install.plan_install
+    found: list[Plan] = []
+    wrong = []
+    for name in names:
+        try:
+            found += plan(name, scope, root, app.data, app.env)
+        except HookInstallError as error:
+            wrong.append(str(error))
+    return found, wrong
+
+
+def _carry_out(app: App, plans: "list[Plan]", *, remove: bool, as_json: bool) -> list[str]:
+    from recall import hooks_install
+
+    wrong = []
+    for plan in plans:
+        try:
+            if remove:
+                hooks_install.remove(plan, app.data)
+            else:
+                hooks_install.install(plan, app.data, now=datetime.now(UTC))
+        except HookInstallError as error:
+            wrong.append(str(error))
+            continue
+        if as_json:
+            emit(_told(plan))
+        elif remove:
+            note(f"{'hooks removed from' if plan.changes else 'nothing of ours in'} {plan.file}")
+        elif plan.form.kind != "rules":
+            note(f"hooks are in {plan.file}; the next prompt is answered with its past")
+    return wrong
+
+
+def _say_what_is_left(app: App, names: list[str], scope: str) -> None:
+    from recall.announcement import left_to_do
+
+    for name in names:
+        for line in left_to_do(name, scope, app.env):
+            note(line)
+
+
+def _told(plan: "Plan") -> dict[str, Any]:
+    action = ("added" if plan.comes else "removed") if plan.changes else "unchanged"
+    return {
+        "harness": plan.harness,
+        "scope": plan.scope,
+        "file": str(plan.file),
+        "kind": plan.form.kind,
+        "action": action,
+        "parts": list(plan.events),
+        "exclude": str(plan.exclude) if plan.exclude else None,
+    }
 
 
 def kept_out(app: App, root: Path) -> list[str]:

@@ -28,14 +28,14 @@ def place(tmp_path):
 
 
 def hooks(place, **written):
-    workspace, data, env = place
-    (found,) = hook_facts(workspace, data, env, now=NOW.timestamp(), native_last_write=written)
+    workspace, data, _ = place
+    (found,) = hook_facts(workspace, data, now=NOW.timestamp(), native_last_write=written)
     return found
 
 
 def install(place, scope="user", root=None):
     workspace, data, env = place
-    plan = hooks_install.plan_install("claude-code", scope, root or workspace.root, data, env)
+    (plan,) = hooks_install.plan_install("claude-code", scope, root or workspace.root, data, env)
     hooks_install.install(plan, data, now=NOW)
     return plan.file
 
@@ -71,7 +71,7 @@ def test_another_projects_hook_does_not_count(place, tmp_path):
 def test_entries_that_somebody_removed_are_drift(place):
     install(place).write_text("{}\n")
 
-    assert "no longer holds all our entries" in hooks(place).drift
+    assert "no longer holds all that we wrote" in hooks(place).drift
 
 
 def test_a_launcher_whose_interpreter_is_gone_is_seen(place):
@@ -95,7 +95,7 @@ def test_failures_are_counted_and_ordinary_events_are_not(place):
     for kind in ("payload_not_json", "payload_not_json", "service_gone", "payload_other_harness"):
         hook_counters.add(data, "claude-code", kind)
 
-    (found,) = hook_facts(place[0], data, place[2], now=0.0, native_last_write={})
+    (found,) = hook_facts(place[0], data, now=0.0, native_last_write={})
 
     assert dict(found.failures) == {"payload_not_json": 2}
 

@@ -1,4 +1,4 @@
-"""Hooks in a harness's settings: exactly our entries, everybody else's bytes as they were."""
+"""Claude Code's hooks in its settings: exactly our entries, everybody else's bytes as they were."""
 
 import json
 import os
@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from recall import hooks_install, launcher
+from recall.announcement import announcement
 from recall.harness import EVENTS
 from recall.hooks_install import install, plan_install, plan_removal, plan_removals, registered, remove
 from transcript.errors import HookInstallError
@@ -48,13 +49,14 @@ def user_settings(text: str | None) -> Path:
 
 
 def enable(scope: str, root: Path, data: Path) -> hooks_install.Plan:
-    plan = plan_install("claude-code", scope, root, data, os.environ)
+    (plan,) = plan_install("claude-code", scope, root, data, os.environ)
     install(plan, data, now=NOW)
     return plan
 
 
 def disable(scope: str, root: Path, data: Path) -> None:
-    remove(plan_removal("claude-code", scope, root, data, os.environ), data)
+    (plan,) = plan_removal("claude-code", scope, root, data, os.environ)
+    remove(plan, data)
 
 
 def test_every_event_gains_exactly_our_entry_and_foreign_ones_stay(root, data):
@@ -63,7 +65,8 @@ def test_every_event_gains_exactly_our_entry_and_foreign_ones_stay(root, data):
     enable("user", root, data)
 
     after = json.loads(file.read_text())
-    ours = {"type": "command", "command": f'"{data}/bin/recall-hook" claude-code', "timeout": 5}
+    launched = f'"{data}/bin/recall-hook"'
+    ours = {"type": "command", "command": f"[ -x {launched} ] && {launched} claude-code || exit 0", "timeout": 5}
     assert {event: after["hooks"][event][-1]["hooks"] for event in EVENTS} == {event: [ours] for event in EVENTS}
     assert after["hooks"]["UserPromptSubmit"][0] == json.loads(FOREIGN)["hooks"]["UserPromptSubmit"][0]
     assert {key: after[key] for key in ("permissions", "number", "text")} == {
@@ -167,7 +170,7 @@ def test_settings_that_cannot_be_edited_are_left_alone_with_one_sentence(text, r
 def test_planning_writes_nothing(root, data):
     user_settings(FOREIGN)
 
-    plan = plan_install("claude-code", "user", root, data, os.environ)
+    (plan,) = plan_install("claude-code", "user", root, data, os.environ)
 
     assert plan.changes
     assert "+" in plan.diff
@@ -178,7 +181,7 @@ def test_planning_writes_nothing(root, data):
 
 def test_a_change_after_the_diff_was_shown_is_not_overwritten(root, data):
     file = user_settings(FOREIGN)
-    plan = plan_install("claude-code", "user", root, data, os.environ)
+    (plan,) = plan_install("claude-code", "user", root, data, os.environ)
     file.write_text("{}")
 
     with pytest.raises(HookInstallError, match="changed meanwhile"):
@@ -188,8 +191,8 @@ def test_a_change_after_the_diff_was_shown_is_not_overwritten(root, data):
 
 
 def test_another_harness_is_refused_by_name(root, data):
-    with pytest.raises(HookInstallError, match="codex"):
-        plan_install("codex", "user", root, data, os.environ)
+    with pytest.raises(HookInstallError, match="'amp'; known: claude-code, codex"):
+        plan_install("amp", "user", root, data, os.environ)
 
 
 def test_a_program_in_the_user_site_is_refused_and_pipx_named(root, data, monkeypatch):
@@ -269,7 +272,7 @@ def test_uninstalling_finds_every_file_that_was_written(tmp_path, root, data):
 
 
 def test_the_announcement_names_record_retention_reasoning_and_the_ways_out(root, data):
-    text = hooks_install.announcement("project", root, data)
+    text = announcement(["claude-code"], "project", root, data)
 
     for needed in (
         str(root),

@@ -1,6 +1,7 @@
 """The launcher: a line that never changes, a script that always ends with 0."""
 
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -152,4 +153,34 @@ def test_the_windows_launcher_quotes_every_path_and_ends_with_0(tmp_path):
 
     assert text.endswith("exit /b 0\r\n")
     assert '"C:/Py 100%%/python.exe" -I -S' in text
-    assert launcher.hook_command(Path("C:/d"), "claude-code", windows=True).endswith('recall-hook.cmd" claude-code')
+
+
+def test_the_windows_line_is_guarded_in_the_shell_that_the_harness_uses():
+    path = str(Path("C:/d e/bin/recall-hook.cmd"))
+
+    lines = {name: launcher.hook_command(Path("C:/d e"), name, windows=True) for name in ("codex", "gemini-cli")}
+
+    assert lines["codex"] == f'if exist "{path}" "{path}" codex'
+    assert lines["gemini-cli"] == f"if (Test-Path -LiteralPath '{path}') {{ & '{path}' gemini-cli }}; exit 0"
+
+
+@unix
+@pytest.mark.parametrize("shell", ["sh", "bash", "dash"])
+@pytest.mark.parametrize("state", ["there", "gone", "not executable", "killed"])
+def test_the_line_ends_with_0_and_says_nothing_else_in_any_shell(shell, state, tmp_path, data):
+    """Gemini CLI throws the prompt away when the hook's program is gone (exit 127)."""
+    if shutil.which(shell) is None:
+        pytest.skip(f"no {shell} here")
+    path = launcher.launcher_path(data)
+    path.parent.mkdir(parents=True)
+    if state != "gone":
+        path.write_text("#!/bin/sh\n" + ("kill -9 $$\n" if state == "killed" else "cat\n"))
+        path.chmod(0o600 if state == "not executable" else 0o700)
+
+    line = launcher.hook_command(data, "gemini-cli", windows=False)
+    done = subprocess.run([shell, "-c", line], input=b"payload", capture_output=True)
+
+    if state == "killed":
+        assert (done.returncode, done.stdout) == (0, b"")
+    else:
+        assert (done.returncode, done.stdout, done.stderr) == (0, b"payload" if state == "there" else b"", b"")

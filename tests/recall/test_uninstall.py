@@ -35,7 +35,8 @@ def everything(folder: Path) -> dict[str, bytes | None]:
 def set_up(root: Path, data: Path) -> None:
     init(root, data)
     for scope in ("user", "project"):
-        hooks_install.install(hooks_install.plan_install("claude-code", scope, root, data, os.environ), data, now=NOW)
+        for plan in hooks_install.plan_install("claude-code", scope, root, data, os.environ):
+            hooks_install.install(plan, data, now=NOW)
 
 
 def test_planning_touches_nothing_and_names_what_goes(root, data):
