@@ -19,7 +19,7 @@ from transcript.capture import sync
 from transcript.curation import Author, Setting, decision, outcome, question, task
 from transcript.event import Draft, stamp
 from transcript.filters import words
-from transcript.handoff import window
+from transcript.handoff import SHOWN, window
 from transcript.log import Log
 from transcript.projections import handoff, views
 from transcript.projections.handoff import Focus
@@ -69,7 +69,7 @@ class TokenReport:
 
 
 def measure(workspace: Workspace, *, task: str = "", harness: str = "claude-code") -> TokenReport:
-    """Count on a workspace's record; CurationError when it has no such task."""
+    """Count on a workspace's record, messages as far as 'recall handoff' shows them; CurationError: no such task."""
     log, count = Log(workspace), TokenCounter()
     turns = [words(log, event) for event in log.read() if event.type == "conversation_turn" and event.body]
     state, focus = views.folded(log)[0], Focus(task=task)
@@ -81,7 +81,7 @@ def measure(workspace: Workspace, *, task: str = "", harness: str = "claude-code
         turns=len(turns),
         whole=sum(map(count, turns)),
         handoff=count("\n".join(handoff.page(state, focus))),
-        window=sum(count(message.text) for message in shown),
+        window=sum(count(message.text[:SHOWN]) for message in shown),
         window_turns=len(shown),
         short=told.tokens,
         task=task,

@@ -10,6 +10,7 @@ from transcript.log import Log
 from transcript.projections.handoff import Focus, tied_decisions, tied_evidence
 
 LAST = 20
+SHOWN = 1200  # characters of a message that a page shows; the rest opens with its pointer
 _COMMON = frozenset(
     {"the", "and", "for", "with", "from", "that", "this", "into", "are", "was", "not", "but", "all", "any", "its"}
     | {"our", "let", "can", "how", "why", "what", "when", "which", "then", "than", "add", "fix", "make", "use"}

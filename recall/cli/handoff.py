@@ -6,8 +6,6 @@ from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import emit, say
 from recall.cli.show import as_dict, heading
 
-SHOWN = 1200  # characters of a message; the rest opens with its pointer
-
 
 @click.command()
 @click.option("--task", "task_name", default="", metavar="T", help="Only what is tied to this task.")
@@ -35,7 +33,7 @@ def command(
     \b
         recall handoff --task T1
     """
-    from transcript.handoff import window
+    from transcript.handoff import SHOWN, window
     from transcript.projections.handoff import PURPOSES, Focus, page, sections
     from transcript.projections.views import folded
 

@@ -222,16 +222,17 @@ def test_what_the_session_was_shown_before_is_not_told_again(tmp_path):
 
 def test_after_a_compaction_the_files_of_that_session_come_along(tmp_path):
     edits = [
-        make_draft(f"e{n}", "tool_call", session=s, body={"tool": tool, "input": {"file_path": f"shop/{s}.py"}})
+        make_draft(f"e{n}", "tool_call", session=s, body={"tool": tool, "input": {"file_path": f"/home/dev/{s}.py"}})
         for n, (s, tool) in enumerate([("s-1", "Edit"), ("s-2", "Edit"), ("s-1", "Read")])
     ]
+    edits.append(make_draft("turn", session="s-1", body={"cwd": "/home/dev"}))
     workspace = projected(tmp_path, *edits, decision(ANA, at(1), "Ship on Friday"))
 
     def touched(source: str, session: str) -> list[str]:
         told = tell(workspace, harness="claude-code", source=source, session=session, most_bytes=MOST)
         return [line for line in words(told.block) if line.startswith("- touched")]
 
-    assert touched("compact", "s-1") == ["- touched: shop/s-1.py: 1 written, 1 read"]
+    assert touched("compact", "s-1") == ["- touched: s-1.py: 1 written, 1 read"]
     assert touched("compact", "s-3") == []
     assert touched("startup", "s-1") == []
 

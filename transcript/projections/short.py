@@ -111,7 +111,9 @@ def _files(state: dict[str, Any]) -> Iterator[tuple[str, list[dict[str, Any]]]]:
     newest = sorted(of_session.items(), key=lambda item: -max(held["seq"] for _, held in item[1]))
     for session, files in newest[:SESSIONS]:
         files.sort(key=lambda item: (-bool(item[1]["writes"]), -item[1]["seq"], item[0]))
-        yield session, [_file(path, held) for path, held in files[:FILES]]
+        folder = state["sessions"].get(session, {}).get("cwd")
+        inside = f"{folder}/" if folder else ""
+        yield session, [_file(path.removeprefix(inside), held) for path, held in files[:FILES]]
 
 
 def _file(path: str, held: dict[str, Any]) -> dict[str, Any]:
