@@ -114,6 +114,8 @@ def test_an_envelope_is_the_clients(session, tmp_path, typed, data, expected):
 def test_hooks_that_say_nothing_and_bookkeeping_are_counted_only(session, tmp_path):
     session.event("hook.end", hookType="agentStop", success=True)
     session.event("session.usage_record", usage={})
+    session.event("subagent.configured", model="stub", multiTurn=True)
+    session.event("model.messages_snapshot", kind="messages_snapshot", messages=[{"role": "user", "content": "ours"}])
     session.event("system.message", role="system", content="You are a terminal assistant.")
     session.event("session.shutdown")
 
