@@ -9,8 +9,8 @@ import pytest
 from support.record import NOW, make_log, make_workspace
 from support.story import ANA, at, story
 
-from recall import background, forgetting, hooks_install
-from recall.hooks_install import REGISTRY, Installed
+from recall import background, forgetting
+from recall.hook_registry import REGISTRY, Installed, registered
 from recall.rules_block import HOW, KIND, content, has_block, refresh, with_block, without_block
 from transcript.curation import decision, observation
 from transcript.errors import HookInstallError
@@ -101,7 +101,7 @@ def installed(workspace: Workspace, name: str = "AGENTS.md", *, before: str | No
     entry = Installed(
         "grok-build", "project", str(file), "", "0", "", "kept" if before is not None else "", "", kind=KIND
     )
-    entries = [*hooks_install.registered(data_of(workspace)), entry]
+    entries = [*registered(data_of(workspace)), entry]
     (data_of(workspace) / REGISTRY).write_text(json.dumps([asdict(one) for one in entries]))
     return file
 
