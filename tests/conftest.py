@@ -1,5 +1,6 @@
 """Every test gets a home and a data folder of its own."""
 
+import itertools
 import os
 import socket
 import sqlite3
@@ -17,15 +18,25 @@ settings.load_profile("same every time, however slow the machine")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
+@pytest.fixture(scope="session")
+def _fresh_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders that nothing has used. `mktemp` looks at every folder there is before it makes one, and we make many."""
+    root = tmp_path_factory.mktemp("own")
+    return (root / str(number) for number in itertools.count())
+
+
 @pytest.fixture(autouse=True)
-def _own_home(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> None:
-    home = tmp_path_factory.mktemp("home")
+def _own_home(_fresh_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> None:
+    own = next(_fresh_folders)
+    home, run = own / "home", own / "run"
+    home.mkdir(parents=True)
+    run.mkdir()
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("RECALL_HOME", str(home / "recall-data"))
     monkeypatch.setenv("TEST_PROJECT", str(home / "shop-api"))  # support.hooks.project makes it when it is asked for
     for name in ("RECALL_OFF", "RECALL_CHILD", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path_factory.mktemp("run")))
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(run))
 
 
 @pytest.fixture(scope="session", autouse=True)
@@ -66,6 +77,13 @@ def _no_network(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch)
         connect(self, address)
 
     monkeypatch.setattr(socket.socket, "connect", guarded)
+
+
+@pytest.fixture(autouse=True)
+def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests write many small records; waiting for the disk each time proves nothing and takes minutes."""
+    monkeypatch.setattr(os, "fsync", lambda descriptor: None)
+    monkeypatch.setattr(os, "fdatasync", lambda descriptor: None, raising=False)
 
 
 @pytest.fixture(autouse=True)

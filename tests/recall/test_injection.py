@@ -109,16 +109,16 @@ def test_a_cut_is_at_a_sentence_edge_where_one_is_near_and_marked(text: str, mos
     assert utf16_units(cut(text, most)) <= most
 
 
-@pytest.mark.parametrize("seed", range(200))
-def test_a_cut_never_passes_its_limit_and_is_a_prefix(seed: int) -> None:
-    rng = random.Random(seed)
-    text = "".join(rng.choice("ab é字😀.!?\n,;e\u0301") for _ in range(rng.randrange(0, 300)))
-    most = rng.randrange(0, 320)
+def test_a_cut_never_passes_its_limit_and_is_a_prefix() -> None:
+    rng = random.Random(0)
+    for _ in range(200):
+        text = "".join(rng.choice("ab é字😀.!?\n,;e\u0301") for _ in range(rng.randrange(0, 300)))
+        most = rng.randrange(0, 320)
 
-    short = cut(text, most)
+        short = cut(text, most)
 
-    assert utf16_units(short) <= most
-    assert short == text or (short.endswith("…") and text.startswith(short[:-1].rstrip())) or most <= 2
+        assert utf16_units(short) <= most
+        assert short == text or (short.endswith("…") and text.startswith(short[:-1].rstrip())) or most <= 2
 
 
 def test_an_item_takes_at_most_its_characters_header_included() -> None:
@@ -141,12 +141,13 @@ WORST = [
 
 
 @pytest.mark.parametrize("text", WORST, ids=["prose", "han", "emoji", "escapes", "tags", "control"])
-@pytest.mark.parametrize("harness", [*CAPS, "unknown"])
-@pytest.mark.parametrize("tokens", [1200, 20_000])
+@pytest.mark.parametrize(
+    ("harness", "tokens"), [("claude-code", 1200), *((name, 20_000) for name in [*CAPS, "unknown"])]
+)
 def test_no_harness_gets_more_than_it_takes_whatever_is_configured(text: str, harness: str, tokens: int) -> None:
     """Over its cap a harness shows a stub or cuts the middle out: anthropics/claude-code#91614, openai/codex#22861."""
-    budget = BudgetSettings(items=40, item_chars=1500, chars=80_000, tokens=tokens, bytes=200_000)
-    pool = [item(f"{i} {text}", head=text) for i in range(40)]
+    budget = BudgetSettings(items=28, item_chars=1500, chars=80_000, tokens=tokens, bytes=200_000)
+    pool = [item(f"{i} {text}", head=text) for i in range(28)]
 
     block = block_of(*pool, budget=budget, harness=harness)
     answer = json.dumps(

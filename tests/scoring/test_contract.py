@@ -31,12 +31,14 @@ def weights_of(rng: random.Random) -> Weights:
 
 
 @pytest.mark.parametrize("term", TERMS, ids=LETTERS)
-@pytest.mark.parametrize("seed", range(40))
-def test_every_term_is_finite_and_in_range(term: Term, seed: int) -> None:
-    value = term.of(draw(random.Random(seed)), Scales())
+def test_every_term_is_finite_and_in_range(term: Term) -> None:
+    rng = random.Random(0)
+    for _ in range(400):
+        features = draw(rng)
+        value = term.of(features, Scales())
 
-    assert math.isfinite(value)
-    assert 0.0 <= value <= 1.0
+        assert math.isfinite(value), features
+        assert 0.0 <= value <= 1.0, features
 
 
 def test_the_registry_is_the_six_terms_and_only_risk_is_subtracted() -> None:
@@ -44,24 +46,24 @@ def test_the_registry_is_the_six_terms_and_only_risk_is_subtracted() -> None:
     assert [t.letter for t in TERMS if t.sign < 0] == ["K"]
 
 
-@pytest.mark.parametrize("seed", range(100))
-def test_the_score_is_the_weighted_sum(seed: int) -> None:
-    rng = random.Random(seed)
-    features, w = draw(rng), weights_of(rng)
+def test_the_score_is_the_weighted_sum() -> None:
+    for seed in range(100):
+        rng = random.Random(seed)
+        features, w = draw(rng), weights_of(rng)
 
-    result = score(features, w)
-    t = result.terms()
-    by_hand = (
-        w.alpha * t["S"]
-        + w.beta * t["E"]
-        + w.gamma * t["T"]
-        + w.delta * t["A"]
-        + w.epsilon * t["Q"]
-        - w.lambda_ * t["K"]
-    )
+        result = score(features, w)
+        t = result.terms()
+        by_hand = (
+            w.alpha * t["S"]
+            + w.beta * t["E"]
+            + w.gamma * t["T"]
+            + w.delta * t["A"]
+            + w.epsilon * t["Q"]
+            - w.lambda_ * t["K"]
+        )
 
-    assert result.total == pytest.approx(by_hand, abs=1e-9)
-    assert sum(part.contribution for part in result.parts) == result.total
+        assert result.total == pytest.approx(by_hand, abs=1e-9)
+        assert sum(part.contribution for part in result.parts) == result.total
 
 
 def test_the_explanation_shows_every_term_weight_and_the_sum() -> None:
@@ -118,17 +120,17 @@ def test_changing_a_weight_changes_the_order_as_predicted() -> None:
     assert first(Weights(gamma=0.5)) is young
 
 
-@pytest.mark.parametrize("seed", range(60))
-def test_the_whole_pull_of_experience_is_bounded(seed: int) -> None:
+def test_the_whole_pull_of_experience_is_bounded() -> None:
     """LCA 5.2.2-10: its own term plus its effect through T stay within (beta + gamma) / alpha in units of S."""
-    rng = random.Random(seed)
-    f, w = draw(rng), weights_of(rng)
-    plain = Features(f.relevance, f.age_days, 0.0, f.source, f.matches, f.risks)
-    famous = Features(f.relevance, f.age_days, 1e9, f.source, f.matches, f.risks)
+    for seed in range(60):
+        rng = random.Random(seed)
+        f, w = draw(rng), weights_of(rng)
+        plain = Features(f.relevance, f.age_days, 0.0, f.source, f.matches, f.risks)
+        famous = Features(f.relevance, f.age_days, 1e9, f.source, f.matches, f.risks)
 
-    pull = (score(famous, w).total - score(plain, w).total) / w.alpha
+        pull = (score(famous, w).total - score(plain, w).total) / w.alpha
 
-    assert 0.0 <= pull <= (w.beta + w.gamma) / w.alpha + 1e-12
+        assert 0.0 <= pull <= (w.beta + w.gamma) / w.alpha + 1e-12
 
 
 @pytest.mark.parametrize("bad", [{"alpha": 0.0}, {"beta": -0.1}, {"gamma": math.nan}, {"extra": (("X", -1.0),)}])
