@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 from indexer.rows import (
     ABANDONED,
+    BY_PERSON,
     CURATED,
     EXTERNAL,
     FINAL,
@@ -24,6 +25,8 @@ from indexer.rows import (
     PROMPT,
     REASONING,
     REWOUND,
+    STATEMENT,
+    STATEMENTS,
     SUMMARY,
     SUPERSEDED,
     TOOL_CALL,
@@ -93,9 +96,12 @@ class Fold:
         exchange = self._exchange_of(prepared, session, kind, worker, ts)
         flags = (FROM_WORKER if worker else 0) | (EXTERNAL if event.origin == "external" else 0)
         flags |= PRIVATE if event.body.get("private") else 0
-        place = Place(
-            number, session.id, exchange, ts, kind, event.seq, flags | (IMPLAUSIBLE_TIME if implausible else 0), worker
-        )
+        flags |= IMPLAUSIBLE_TIME if implausible else 0
+        speaker = worker
+        if kind == CURATED:
+            flags |= _statement(event)
+            speaker = str(event.body.get("actor", ""))
+        place = Place(number, session.id, exchange, ts, kind, event.seq, flags, speaker)
         for start, end, key, new in prepared.chunks:
             chunk_id, stored = (self._rows.chunk_id(key), False) if new is None else self._rows.chunk(new)
             self.known += not stored
@@ -223,6 +229,13 @@ class Fold:
             return 0, True
         seconds = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
         return seconds, not _EARLIEST <= seconds <= self._now + 86_400
+
+
+def _statement(event: Event) -> int:
+    """Return the flags that say what a curated event states, and whether a person does."""
+    said = str(event.body.get("kind", event.type))
+    number = STATEMENTS.index(said if said in STATEMENTS else event.type)
+    return STATEMENT * number | (BY_PERSON if event.body.get("actor_kind") == "human" else 0)
 
 
 def _kind(event: Event) -> int:

@@ -25,8 +25,32 @@ ROLES = ("user", "assistant", "tool", "system", "human")
 # reading through what tools printed, which is most of the words of a store.
 TOOL_IDS = 1 << 30
 
-# Flags of a pointer.
-ABANDONED, REWOUND, FROM_WORKER, EXTERNAL, IMPLAUSIBLE_TIME, SUPERSEDED, PRIVATE = 1, 2, 4, 8, 16, 32, 64
+# Flags of a pointer. From STATEMENT on they are a number: what kind of statement a curated event is.
+ABANDONED, REWOUND, FROM_WORKER, EXTERNAL, IMPLAUSIBLE_TIME, SUPERSEDED, PRIVATE, BY_PERSON = (
+    1,
+    2,
+    4,
+    8,
+    16,
+    32,
+    64,
+    128,
+)
+STATEMENT = 256
+STATEMENTS = (
+    "",
+    "decision",
+    "diagnosis",
+    "constraint",
+    "risk",
+    "task",
+    "question",
+    "correction",
+    "critique",
+    "confirmation",
+    "outcome",
+    "observation",
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,7 +85,7 @@ class PointerRow:
     place: float  # 0 first, 1 last exchange of its session
     seq: int
     flags: int
-    worker: str  # id of the sub-agent, "" for the main agent
+    worker: str  # id of the sub-agent, "" for the main agent; of a curated event who said it
 
 
 @dataclass(frozen=True, slots=True)

@@ -305,4 +305,5 @@ def _pointer(row: PointerRow) -> Pointer:
         row.exchange_id,
         row.place,
         row.flags,
+        row.worker,
     )

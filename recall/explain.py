@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from recall.injection import LABELS, pointer_text
+from indexer.rows import FROM_WORKER
+from recall.injection import label, pointer_text
 from recall.selection import POLICY, REASONS
 from recall.turn import Ranked, Turn
 
@@ -93,6 +94,8 @@ def item_json(ranked: Ranked) -> dict[str, Any]:
         "pointer": pointer_text(item.pointer),
         "event": item.pointer.event,
         "source": item.source,
+        "label": label(item)[0],
+        "worker_id": item.pointer.worker if item.pointer.flags & FROM_WORKER else "",
         "session": item.pointer.session,
         "ts": item.pointer.said,
         "also": [pointer_text(p) for p in item.pointers[1:]],
@@ -127,7 +130,7 @@ def _item_lines(number: int, ranked: Ranked) -> list[str]:
     reason = "shown" if ranked.shown else f"left out: {ranked.verdict} ({REASONS.get(ranked.verdict, '?')})"
     words = " ".join(sorted(item.matched)) or "-"
     lines = [
-        f"{number}. {LABELS[item.source][0]} {pointer_text(item.pointer)}  {reason}",
+        f"{number}. {label(item)[0]} {pointer_text(item.pointer)}  {reason}",
         f"   {ranked.score.explain()}",
         f"   relevance {item.relevance:.3f}, {near}, bm25 {item.bm25:.2f}, words: {words}",
     ]

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from indexer.rows import BY_PERSON, STATEMENT, STATEMENTS
 from recall.caps import fits, utf16_units
 from recall.settings import BudgetSettings
 from recall.turn import Candidate, CountTokens, Pointer
@@ -28,7 +29,7 @@ FLAG_ABANDONED, FLAG_REWOUND, FLAG_IMPLAUSIBLE = 1, 2, 16
 FLAGGED = ("abandoned", "rewound")  # risks that the flags of the pointer say already
 
 LABELS = {
-    "curated": ("decision", "approved"),
+    "curated": ("recorded statement", "recorded by command"),
     "project": ("project file", "project"),
     "memory": ("memory", "verified, not approved"),
     "prompt": ("message", "person"),
@@ -41,6 +42,7 @@ LABELS = {
     "reasoning": ("thinking", "agent"),
     "external": ("external observation", "a peer's word"),
 }
+NAME_CHARS = 40  # most of a sub-agent's or an actor's name that a header shows
 _SENTENCE_END = re.compile(r"[.!?。！？…:;][\"'”’)\]]*(?=\s)|[。！？]|\n")
 _SHORTEST_KEPT = 0.4  # a sentence edge before this share of the room is not worth what it drops
 _HEADER_ROOM = 24
@@ -133,7 +135,7 @@ def _item(item: Candidate, budget: BudgetSettings, pointer_chars: int) -> str:
 
 def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
     """Source type, pointer, authority and date of an item."""
-    kind, voice = LABELS[item.voice]
+    kind, voice = label(item)
     at = item.pointer
     date = datetime.fromtimestamp(max(0, min(at.said, 253_402_300_799)), UTC).strftime("%Y-%m-%d")
     notes = [
@@ -151,6 +153,24 @@ def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
         notes.append(f"also in {also} other record{'s' if also > 1 else ''}")
     parts = [kind, pointer_text(at, pointer_chars), f"{voice}, authority {authority(item.voice):.2f}", date, *notes]
     return " | ".join(parts)
+
+
+def label(item: Candidate) -> tuple[str, str]:
+    """What an item is and whose word it is: of a sub-agent with its id, of a curated one with who recorded it.
+
+    A decision is not approved by being recorded.
+    """
+    kind, voice = LABELS[item.voice]
+    at = item.pointer
+    name = cut(" ".join(clean(at.worker).replace("|", " ").split()), NAME_CHARS)
+    if item.voice == "worker":
+        return f"{kind} {name}".rstrip(), voice
+    if item.voice not in ("curated", "external"):
+        return f"{kind} of sub-agent {name}" if name else kind, voice
+    stated = STATEMENTS[at.flags // STATEMENT % 16 % len(STATEMENTS)]
+    if item.voice == "curated" and stated:
+        kind, voice = stated, "a person's word" if at.flags & BY_PERSON else "an agent's word, not approved"
+    return f"{kind} by {name}" if name else kind, voice
 
 
 def _asked(item: Candidate) -> Pointer | None:

@@ -44,6 +44,7 @@ class Pointer:
     exchange: int = 0
     place: float = 0.0  # 0 first, 1 last exchange of its session
     flags: int = 0
+    worker: str = ""  # the sub-agent that said it; of a curated event who recorded it
 
 
 @dataclass(frozen=True, slots=True)

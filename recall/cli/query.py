@@ -80,7 +80,7 @@ def reason(turn: Turn) -> str:
 
 def result_text(number: int, ranked: Ranked) -> str:
     """One result for people: what it is, where it stands, how it scored, and its words."""
-    from recall.injection import LABELS, pointer_text
+    from recall.injection import label, pointer_text
     from recall.selection import REASONS
 
     item = ranked.candidate
@@ -91,7 +91,7 @@ def result_text(number: int, ranked: Ranked) -> str:
     )
     words = " ".join(item.text.split())
     lines = [
-        f"{number}. {pointer_text(item.pointer)}  {LABELS[item.source][0]}, {said}  "
+        f"{number}. {pointer_text(item.pointer)}  {label(item)[0]}, {said}  "
         f"R {ranked.score.total:.3f} ({near}, bm25 {item.bm25:.1f})  {shown}"
     ]
     if item.head.strip() and item.source != "prompt":

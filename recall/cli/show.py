@@ -71,6 +71,8 @@ def as_dict(event: Event) -> dict[str, Any]:
         "actor": event.actor,
         "agent": event.agent,
         "session": event.session,
+        "origin": event.origin,
+        "worker_id": event.body.get("worker", ""),
         "file": event.body.get("file", ""),
         "cwd": event.body.get("cwd", ""),
     }
@@ -79,7 +81,8 @@ def as_dict(event: Event) -> dict[str, Any]:
 def heading(event: Event) -> str:
     """Who said it, when, in which session."""
     what = event.body.get("tool") or event.body.get("kind") or event.type
-    return f"{event.pointer}  {minute(event.ts)}  {event.actor} ({what}), session {event.session[:8]}"
+    worker = f", sub-agent {event.body['worker']}" if event.body.get("worker") else ""
+    return f"{event.pointer}  {minute(event.ts)}  {event.actor} ({what}), session {event.session[:8]}{worker}"
 
 
 def shortened(text: str) -> str:
