@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from recall import config, forgetting, hook_counters, spawn, turnstate
+from recall import config, forgetting, hook_counters, rules_block, spawn, turnstate
 from recall.config import Config
 from transcript.errors import EmbedderUnavailable, LockBusy, RecallError
 from transcript.workspace import Workspace, open_workspace, owner_root
@@ -80,20 +80,10 @@ def capture(data: Path, cwd: Path, env: Mapping[str, str], *, should_stop: Calla
     settings = config.load(data, workspace.root, env)
     sync(workspace, data, env, settings=settings.capture())
     refresh(workspace)
-    renew_rules(data, workspace, settings)
+    rules_block.keep_up(data, workspace, most_tokens=settings.handoff().tokens)
     index(workspace, settings, data, should_stop=should_stop)
     turnstate.prune(workspace.run_dir, now=datetime.now(UTC))
     hook_counters.compact(data)
-
-
-def renew_rules(data: Path, workspace: Workspace, settings: Config) -> None:
-    """Bring the project's rules files up to the record; one that cannot be written is counted."""
-    from recall import rules_block
-
-    try:
-        rules_block.refresh(data, workspace, most_tokens=settings.handoff().tokens)
-    except RecallError as error:
-        hook_counters.add(data, NAME, f"rules:{type(error).__name__}")
 
 
 def index(

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from recall import turnstate
 from transcript import redaction
-from transcript.errors import RecallError
 from transcript.projections import views
 from transcript.redaction import Erased, Planner, Report, Rewriter
 from transcript.workspace import Workspace
@@ -68,12 +67,7 @@ def _views(erased: Erased) -> int:
 
 
 def _rules(erased: Erased) -> int:
-    """Write our block in the project's rules files anew; a file that cannot be written is counted for health."""
-    from recall import hook_counters, rules_block
+    """Write our block in the project's rules files anew."""
+    from recall import rules_block
 
-    data = erased.workspace.home.parent.parent
-    try:
-        return len(rules_block.refresh(data, erased.workspace))
-    except RecallError as error:
-        hook_counters.add(data, "forget", f"rules:{type(error).__name__}")
-        return 0
+    return rules_block.keep_up(erased.workspace.home.parent.parent, erased.workspace)

@@ -9,9 +9,9 @@ import os
 import re
 from pathlib import Path
 
-from recall import session_start
+from recall import hook_counters, session_start
 from recall.hook_registry import Installed, registered
-from transcript.errors import HookInstallError
+from transcript.errors import HookInstallError, RecallError
 from transcript.lock import FileLock
 from transcript.paths import secure_dir, write_atomic
 from transcript.workspace import Workspace, owner_root
@@ -84,6 +84,15 @@ def refresh(data: Path, workspace: Workspace, *, most_tokens: int = session_star
     if wrong:
         raise HookInstallError(wrong)
     return changed
+
+
+def keep_up(data: Path, workspace: Workspace, *, most_tokens: int = session_start.TOKENS) -> int:
+    """Refresh behind something else and return how many files changed; one that cannot be written is counted."""
+    try:
+        return len(refresh(data, workspace, most_tokens=most_tokens))
+    except RecallError as error:
+        hook_counters.add(data, KIND, f"not_written:{type(error).__name__}")
+        return 0
 
 
 def _is_of(entry: Installed, workspace: Workspace, data: Path) -> bool:

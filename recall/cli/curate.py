@@ -113,13 +113,15 @@ class Desk:
         return name.upper()
 
     def write(self, draft: Draft, text: str) -> bool:
-        """Append the event, bring the views up to it and say so; False when its name was taken meanwhile."""
+        """Append the event, bring views and rules files up to it, say so; False when its name was taken meanwhile."""
+        from recall.rules_block import keep_up
         from transcript.projections.views import refresh
 
         if not self.said.dry_run:
             if not self.log.append([draft], now=self.now):
                 return False
             refresh(self.workspace)
+            keep_up(self.app.data, self.workspace, most_tokens=self.app.config.handoff().tokens)
         if self.said.as_json:
             emit({"id": draft.id, "type": draft.type, "dry_run": self.said.dry_run, "body": draft.body})
         else:

@@ -10,8 +10,10 @@ from support.record import NOW, make_log, make_workspace
 from support.story import ANA, at, story
 
 from recall import background, forgetting
+from recall.cli.group import run
+from recall.hook_counters import read as counted
 from recall.hook_registry import REGISTRY, Installed, registered
-from recall.rules_block import HOW, KIND, content, has_block, refresh, with_block, without_block
+from recall.rules_block import HOW, KIND, content, has_block, keep_up, refresh, with_block, without_block
 from transcript.curation import decision, observation
 from transcript.errors import HookInstallError
 from transcript.injected import block_spans
@@ -133,6 +135,17 @@ def test_a_new_decision_stands_in_it_after_the_next_capture(workspace, monkeypat
     assert "- decided: Ship on Friday" in file.read_text()
 
 
+def test_a_new_decision_stands_in_it_when_the_command_returns(workspace, monkeypatch):
+    """The next session of such a harness may start before any capture."""
+    file = installed(workspace)
+    monkeypatch.setenv("RECALL_HOME", str(data_of(workspace)))
+    monkeypatch.chdir(workspace.root)
+
+    assert run(["decide", "Ship on Friday", "--actor", "ana", "--as", "human"]) == 0
+
+    assert "- decided: Ship on Friday" in file.read_text()
+
+
 def test_nothing_recorded_leaves_only_how_to_ask(tmp_path):
     workspace = make_workspace(tmp_path)
     views.project(workspace)
@@ -211,5 +224,7 @@ def test_a_file_that_is_not_utf_8_is_named_and_the_others_are_done(workspace):
     with pytest.raises(HookInstallError, match=r"AGENTS\.md keeps its old block"):
         renew(workspace)
 
+    assert keep_up(data_of(workspace), workspace) == 0
     assert bad.read_bytes() == before
+    assert [count.kind for count in counted(data_of(workspace))] == ["not_written:HookInstallError"]
     assert "T2" in good.read_text()
