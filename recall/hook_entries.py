@@ -62,7 +62,12 @@ def with_entries(text: str, entries: Entries) -> str:
 
 
 def without_entries(text: str, entries: Entries, *, command: str = "") -> str:
-    """Return text without our hooks, and without the groups and lists that this leaves empty."""
+    """Return text without our hooks, and without the groups and lists that this leaves empty.
+
+    Without a `command` both lines are ours: today's and the old one.
+    """
+    if not command and entries.old and entries.old != entries.command:
+        text = without_entries(text, entries, command=entries.old)
     before, command = text, command or entries.command
     for event in entries.hooks:
         listed = json_edit.find(text, ("hooks", event))

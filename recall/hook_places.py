@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from recall import launcher
-from recall.contracts import CONTRACTS, EVENTS, START
+from recall.contracts import CONTRACTS, EVENTS
 from recall.harness import HOOK_TIMEOUT_S
 from recall.hook_entries import Entries
 from transcript.adapters.walk import home
@@ -109,7 +109,8 @@ PLACES = {
             "grok-build", "Grok Build", ("grok",), _below("GROK_HOME", ".grok"),
             user="hooks/recall.json", project=".grok/hooks/recall.json", rules=".grok/rules/recall.md",
             todo={"user": "for our block in a project's rules, enable it there: 'recall enable-hooks grok-build'",
-                  "project": _BLOCK.format(".grok/rules/recall.md")},
+                  "project": _BLOCK.format(".grok/rules/recall.md")
+                  + "; its hooks run once Grok Build trusts the folder"},
             says="it takes no text from a hook: its sessions are captured, nothing is put in front of its prompts",
         ),
         Place(
@@ -175,15 +176,3 @@ def _hook(harness: str, event: str, command: str) -> dict[str, Any]:
     if harness == "codex" and event == "SessionEnd":
         seconds = 3  # the most it allows there
     return {"type": "command", "command": command, "timeout": seconds}
-
-
-def capture_only(harness: str) -> bool:
-    """Whether this harness takes no answer from our hooks."""
-    contract = CONTRACTS.get(harness)
-    return contract is None or not contract.answers
-
-
-def starts_answered(harness: str) -> bool:
-    """Whether the start of a session is answered in this harness."""
-    contract = CONTRACTS.get(harness)
-    return contract is not None and START in contract.answers

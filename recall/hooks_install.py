@@ -116,20 +116,18 @@ def plan_again(entry: Installed, data: Path) -> Plan:
 
 
 def plan_removal(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, str]) -> list[Plan]:
-    """Return the changes that take what is ours out again. Writes nothing."""
+    """Return the changes that take what is ours out again, what was written last first. Writes nothing."""
     return [
         _plan_removal(harness, scope, file, form, entry_of(data, file), data)
-        for file, form in _files(harness, scope, root, data, env)
+        for file, form in reversed(_files(harness, scope, root, data, env))
     ]
 
 
 def plan_removals(data: Path) -> list[Plan]:
-    """Return the changes that take what is ours out of every file it was written to. Writes nothing."""
+    """Return the changes that take what is ours out of every file, what was written last first. Writes nothing."""
     return [
-        _plan_removal(
-            entry.harness, entry.scope, Path(entry.file), _form(entry.harness, entry.kind, data, entry), entry, data
-        )
-        for entry in registered(data)
+        _plan_removal(e.harness, e.scope, Path(e.file), _form(e.harness, e.kind, data, e), e, data)
+        for e in reversed(registered(data))
     ]
 
 

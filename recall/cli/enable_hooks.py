@@ -152,8 +152,18 @@ def _carry_out(app: App, plans: "list[Plan]", *, remove: bool, as_json: bool) ->
         elif remove:
             note(f"{'hooks removed from' if plan.changes else 'nothing of ours in'} {plan.file}")
         elif plan.form.kind != "rules":
-            note(f"hooks are in {plan.file}; the next prompt is answered with its past")
+            note(f"hooks are in {plan.file}{effect(plan.harness, plan.scope)}")
     return wrong
+
+
+def effect(harness: str, scope: str) -> str:
+    """What follows at once from hooks that are in; "" where the user has something left to do first."""
+    from recall.contracts import CONTRACTS
+    from recall.hook_places import PLACES
+
+    if PLACES[harness].left_to_do(scope):
+        return ""
+    return "; the next prompt is answered with its past" if CONTRACTS[harness].answers else ""
 
 
 def _say_what_is_left(app: App, names: list[str], scope: str) -> None:
