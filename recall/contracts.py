@@ -74,6 +74,9 @@ class Contract:
     shape: str = ""  # of an answer; "" where the harness takes none
     answers: tuple[str, ...] = ()  # our events that may be answered
     repeats: bool = False  # asks again with an empty prompt after a tool call
+    tells_compaction: bool = (
+        True  # by the session's start with source "compact"; else only the event before it is known
+    )
     wraps: str = ""  # the tag around the context of the session's start, which it puts in front of the prompt itself
 
     def native(self, event: str) -> str:
@@ -89,6 +92,7 @@ def _extension(harness: str) -> Contract:
         keys=_SNAKE,
         sends=("session_id", "hook_event_name", "harness"),
         always=("session_id", "hook_event_name", "harness"),
+        tells_compaction=harness != "cline",
         shape=TOP,
         answers=(PROMPT, START),
     )
@@ -130,6 +134,7 @@ CONTRACTS = {
             sends=("session_id", "hook_event_name", "timestamp"),
             always=("session_id", "hook_event_name", "timestamp", "transcript_path"),
             only={"PreCompress": ("trigger", "manual")},  # with "auto" it comes before each request of the model
+            tells_compaction=False,
             shape=SPECIFIC,
             answers=(PROMPT, START),
             repeats=True,
@@ -155,6 +160,7 @@ CONTRACTS = {
                 "subagentStop": "SubagentStop",
                 "preCompact": "PreCompact",
             },
+            tells_compaction=False,
             keys={**_CAMEL, "agent": "agentId"},
             sends=("sessionId", "timestamp"),
             always=("sessionId", "timestamp"),
@@ -180,6 +186,7 @@ CONTRACTS = {
                 "subagentStop": "SubagentStop",
                 "preCompact": "PreCompact",
             },
+            tells_compaction=False,
             keys={**_SNAKE, "session": "conversation_id", "cwd": "workspace_roots", "call": "generation_id"},
             sends=("conversation_id", "hook_event_name", "session_id"),
             always=("conversation_id", "hook_event_name"),
@@ -195,6 +202,7 @@ CONTRACTS = {
                 "subagent_stop": "SubagentStop",
                 "pre_compact": "PreCompact",
             },
+            tells_compaction=False,
             keys=_CAMEL,
             sends=("sessionId", "hookEventName", "timestamp"),
             always=("sessionId", "hookEventName"),

@@ -255,10 +255,18 @@ def test_an_empty_block_prints_nothing():
     assert answer(taken(), "") == b""
 
 
+@pytest.mark.parametrize("harness", [name for name, events in PAYLOADS.items() if "PreCompact" in events])
+def test_an_announced_compaction_counts_only_where_a_real_one_is_not_told(harness):
+    """Claude Code announces one and may then find that there is nothing to compact."""
+    told = harness in ("claude-code", "codex", "qwen-code", "pi", "opencode")
+
+    assert took(harness, "PreCompact").compacts is not told
+
+
 @pytest.mark.parametrize(
     ("event", "source", "compacts", "captures"),
     [
-        ("PreCompact", "", True, True),
+        ("PreCompact", "", False, True),
         ("SessionStart", "compact", True, False),
         ("SessionStart", "clear", True, False),
         ("SessionStart", "startup", False, False),

@@ -76,9 +76,11 @@ def test_the_same_item_is_not_injected_twice_into_a_session_until_it_is_compacte
     first = run_client(data, payload(QUESTION, prompt_id="a"))
     again = run_client(data, payload(QUESTION, prompt_id="b"))
     run_client(data, event("PreCompact", project()))
-    after = run_client(data, payload(QUESTION, prompt_id="c"))
+    announced = run_client(data, payload(QUESTION, prompt_id="c"))
+    run_client(data, event("SessionStart", project(), source="compact"))
+    after = run_client(data, payload(QUESTION, prompt_id="d"))
 
-    assert [bool(ran.context) for ran in (first, again, after)] == [True, False, True]
+    assert [bool(ran.context) for ran in (first, again, announced, after)] == [True, False, False, True]
 
 
 def test_two_identical_calls_at_the_same_time_inject_once(data, workspace):
