@@ -169,7 +169,8 @@ def test_taking_the_hooks_out_gives_every_file_its_bytes_back(story: Story) -> N
 
     left = world.files()
     assert {file: left.get(file) for file in files} == {file: story.before.get(file) for file in files}
-    assert [file for file, text in left.items() if launcher in text] == []
+    holding = [file.name for file, text in left.items() if launcher in text]
+    assert set(holding) <= {"trusted_hooks.json"}  # Gemini CLI's own note of the project hooks that it has shown
 
 
 @pytest.mark.parametrize("harness", CHOSEN)
