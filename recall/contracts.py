@@ -57,8 +57,7 @@ class Contract:
 
     `events` maps its names of events to ours. Where the payload does not name its event (`name` is ""), the first key
     of `told_by` that it holds tells. `sends` are the marks that a payload may hold, `always` the keys that each one
-    holds, `needs` those that one of our events holds besides. An event in `only` comes far more often than what it
-    stands for: it counts with this key and value alone.
+    holds. An event in `only` comes far more often than what it stands for: it counts with this key and value alone.
     """
 
     harness: str
@@ -68,7 +67,6 @@ class Contract:
     always: tuple[str, ...]
     name: str = "hook_event_name"
     told_by: tuple[tuple[str, str], ...] = ()
-    needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     only: Mapping[str, tuple[str, str]] = field(default_factory=dict)
     rollouts: bool = False  # its sessions are files named `rollout-...`, nobody else's are
     shape: str = ""  # of an answer; "" where the harness takes none
@@ -116,7 +114,6 @@ CONTRACTS = {
             keys={**_SNAKE, "call": "turn_id"},
             sends=("session_id", "hook_event_name", "turn_id", "permission_mode"),
             always=("session_id", "hook_event_name", "transcript_path"),
-            needs={PROMPT: ("turn_id", "model"), START: ("model",), "Stop": ("turn_id",)},
             rollouts=True,
             shape=SPECIFIC,
             answers=(PROMPT, START),

@@ -88,7 +88,7 @@ def recognise(harness: str, raw: bytes) -> Payload | Refused:
     if contract is None:
         return Refused("payload_unknown_harness")
     name = _event_name(contract, found)
-    if _is_foreign(contract, contract.events.get(name, ""), found):
+    if _is_foreign(contract, found):
         return Refused("payload_other_harness")
     key, wanted = contract.only.get(name, ("", None))
     if key and found.get(key) != wanted:
@@ -132,14 +132,14 @@ def _event_name(contract: Contract, found: dict[str, object]) -> str:
     return next((name for key, name in contract.told_by if key in found), "")
 
 
-def _is_foreign(contract: Contract, event: str, found: dict[str, object]) -> bool:
+def _is_foreign(contract: Contract, found: dict[str, object]) -> bool:
     """Whether the payload holds a mark that this harness never sends, or lacks a key that it always does."""
     marks = MARKS & found.keys()
     if not marks:
         return False  # nobody's
     if not marks <= set(contract.sends) or found.get("harness", contract.harness) != contract.harness:
         return True
-    if not found.keys() >= {*contract.always, *contract.needs.get(event, ())}:
+    if not found.keys() >= set(contract.always):
         return True
     file = _text(found, contract.keys["transcript"]).replace("\\", "/").rpartition("/")[2]
     return bool(file) and file.startswith("rollout-") is not contract.rollouts

@@ -178,3 +178,22 @@ def raw(harness: str, event: str, **changes: Any) -> bytes:
     """The bytes of one payload; a change to None takes the key out."""
     found = {**PAYLOADS[harness][event], **changes}
     return json.dumps({key: value for key, value in found.items() if key not in changes or value is not None}).encode()
+
+
+def context(harness: str, event: str, output: bytes) -> str:
+    """The text that this harness takes from an answer, "" for none; any key that it does not know fails."""
+    if not output:
+        return ""
+    found = json.loads(output)
+    if harness in ("claude-code", "codex", "gemini-cli", "qwen-code"):
+        name = PAYLOADS[harness][event]["hook_event_name"]
+        assert set(found) == {"hookSpecificOutput"}
+        assert set(found["hookSpecificOutput"]) == {"hookEventName", "additionalContext"}
+        assert found["hookSpecificOutput"]["hookEventName"] == name
+        return str(found["hookSpecificOutput"]["additionalContext"])
+    if harness == "cursor":
+        assert set(found) == {"continue", "additional_context"}
+        assert found["continue"] is True
+        return str(found["additional_context"])
+    assert set(found) == {"additionalContext"}
+    return str(found["additionalContext"])
