@@ -38,31 +38,32 @@ class HookStart:
     def answer(self, count_tokens: CountTokens, env: Mapping[str, str]) -> bytes:
         """Return what goes to the harness: the short handoff, without what the session was shown before.
 
-        A compaction or a cleared window begins anew. Of two identical simultaneous calls one answers.
+        A compaction or a cleared window begins anew. Of two simultaneous calls that would tell the same one answers.
         """
         if self.workspace is None:
             return b""
         self._state = TurnState(self.workspace.run_dir, self.payload.session, cwd=self.payload.cwd)
-        already = self._state.begin(f"{self.payload.event} {self.payload.source}", now=self.now, call=self.call)
-        if already is None:
-            return b""
-        if self.payload.compacts:
-            self._state.clear()
-            already = frozenset()
         wanted = self._read_settings(env)
+        told = Told()
         if wanted.session_start:
-            self.told = tell(
+            told = tell(
                 self.workspace,
                 harness=self.payload.harness,
                 source=self.payload.source,
                 session=self.payload.session,
-                already=already,
+                already=frozenset() if self.payload.compacts else self._state.shown(),
                 most_bytes=self._settings.budget.bytes,
                 most_tokens=wanted.tokens,
                 count_tokens=count_tokens,
             )
+        claim = f"{self.payload.source}\n{told.block}"
+        if told.block and self._state.begin(claim, now=self.now, call=self.call) is None:
+            return b""
+        if self.payload.compacts:
+            self._state.clear()
+        self.told = told
         self._latency_ms = (time.monotonic() - self.started) * 1000
-        return harness.answer(self.payload, self.told.block)
+        return harness.answer(self.payload, told.block)
 
     def record(self, *, lock_timeout: float = 0.02) -> str:
         """Write the ledger row and what the session was shown; return why there is no row, or ""."""

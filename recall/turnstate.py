@@ -37,6 +37,10 @@ class TurnState:
         self.session = session
         self.path = run_dir / "turns" / f"{name}.json"
 
+    def shown(self) -> frozenset[str]:
+        """Return the events already injected, and claim nothing."""
+        return frozenset(_read(self.path).injected) if self.session else frozenset()
+
     def begin(self, prompt: str, *, now: datetime, call: str = "") -> frozenset[str] | None:
         """Claim a prompt and return the events already injected; None when a twin of this call has it.
 

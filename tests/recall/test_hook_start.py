@@ -22,6 +22,7 @@ from recall.cli.group import run
 from recall.contracts import CONTRACTS
 from recall.hook_turn import read_beat
 from recall.resident import Resident
+from recall.service import Reply
 from recall.warm_model import WarmModel
 from transcript.curation import decision
 from transcript.injected import has_block
@@ -61,11 +62,11 @@ def start(harness: str = "claude-code", source: str = "startup", **more: Any) ->
     return raw(harness, "SessionStart", **cwd, **({"source": source} if harness != "cursor" else {}), **more)
 
 
-def ask(resident: Resident, payload: bytes, harness: str = "claude-code", *, delivered: bool = True) -> str:
+def ask(resident: Resident, payload: bytes, harness: str = "claude-code") -> str:
     """The told block, whatever the shape of the answer; what follows the answer happens too."""
     reply = resident.respond(harness, payload, 0.5)
     if reply.afterwards is not None:
-        reply.afterwards(delivered)
+        reply.afterwards(True)
     return block_of(reply.output)
 
 
@@ -144,6 +145,15 @@ def test_a_resumed_session_is_told_only_what_is_new(resident, workspace):
     assert [line.split(" | ")[0] for line in told.splitlines()[2:-1]] == ["- decided: Ship on Friday"]
 
 
+def test_a_resume_right_after_another_is_told_what_came_between(resident, workspace):
+    ask(resident, start())
+    assert ask(resident, start(source="resume")) == ""
+    Log(workspace).append([decision(ANA, at(30), "Ship on Friday")], now=NOW)
+    views.refresh(workspace)
+
+    assert "Ship on Friday" in ask(resident, start(source="resume"))
+
+
 def test_two_identical_starts_at_the_same_time_tell_once(data, workspace):
     hooks = [subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
     outs = [hook.communicate(start(source="compact"), timeout=20)[0] for hook in hooks]
@@ -152,14 +162,17 @@ def test_two_identical_starts_at_the_same_time_tell_once(data, workspace):
     assert len(told_rows(workspace)) == 1
 
 
-def test_an_answer_that_came_too_late_leaves_no_row_and_words_tell_it(data, resident, workspace):
-    ask(resident, start(), delivered=False)
-    assert told_rows(workspace) == []
+def test_a_service_that_fails_after_its_claim_leaves_no_row_and_words_tell_it(data, resident, workspace):
+    def fail(harness: str, payload: bytes, left_s: float) -> Reply:
+        reply = resident.respond(harness, payload, left_s)
+        assert NEXT in block_of(reply.output)
+        raise RuntimeError("after the claim")
 
-    reply = resident.respond("claude-code", start(), 0.5)
+    with serving(data, fail):
+        ran = run_client(data, start())
 
-    assert reply.output == b""  # the claim stands: the client that asks again says so in its call
-    assert NEXT in block_of(run_client(data, start(source="resume")).out)
+    assert NEXT in block_of(ran.out)
+    assert [row["note"] for row in told_rows(workspace)] == ["service_failed"]
 
 
 def test_a_sub_agents_start_is_told_nothing(resident, workspace):

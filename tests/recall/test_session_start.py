@@ -11,7 +11,7 @@ from support.story import ANA, CODEX, at, story
 from indexer.tokens import TokenCounter
 from recall import forgetting
 from recall.caps import CAPS, escaped
-from recall.session_start import FILE, tell, text
+from recall.session_start import FILE, VERSION, tell, text
 from transcript.curation import correction, decision, observation, outcome, question, task
 from transcript.injected import block_spans, strip_blocks
 from transcript.log import Log
@@ -243,6 +243,7 @@ def test_the_projection_is_small_whatever_the_record_holds(tmp_path):
 
     held = short.short(state)
 
+    assert (short.NAME, held["version"]) == (FILE, VERSION)
     assert len(held["lines"]) == short.MOST_LINES
     assert max(len(line["words"]) for line in held["lines"]) == short.MOST_WORDS
     assert json.loads(json.dumps(held)) == held
