@@ -11,6 +11,7 @@ from dataclasses import dataclass
 
 from recall.contracts import CONTINUE, CONTRACTS, EVENTS, MARKS, PROMPT, START, TOP, Contract
 
+ANY = "any"  # whichever the payload is of
 CLAUDE_CODE = "claude-code"
 CAPTURE_EVENTS = frozenset({"Stop", "SessionEnd", "SubagentStop", "PreCompact"})
 HOOK_TIMEOUT_S = 5  # registered with the harness, far above the client's own deadline
@@ -84,9 +85,14 @@ def recognise(harness: str, raw: bytes) -> Payload | Refused:
         return Refused("payload_not_json")
     if not isinstance(found, dict):
         return Refused("payload_not_json")
+    if harness == ANY:
+        taken = (_recognised(contract, found) for contract in CONTRACTS.values())
+        return next((one for one in taken if isinstance(one, Payload)), Refused("payload_unknown_shape"))
     contract = CONTRACTS.get(harness)
-    if contract is None:
-        return Refused("payload_unknown_harness")
+    return _recognised(contract, found) if contract is not None else Refused("payload_unknown_harness")
+
+
+def _recognised(contract: Contract, found: dict[str, object]) -> Payload | Refused:
     name = _event_name(contract, found)
     if _is_foreign(contract, found):
         return Refused("payload_other_harness")

@@ -217,7 +217,7 @@ def answer(hook: Hook) -> bytes:
     if not whole:
         hook.count("payload_too_long")
         return b""
-    if any(name in os.environ and hook.harness != caller for name, caller in OTHER_CALLERS):
+    if any(name in os.environ and hook.harness not in (caller, "any") for name, caller in OTHER_CALLERS):
         return b""
     found = ask_service(hook, payload)
     if found is None:

@@ -110,7 +110,7 @@ PLACES = {
             user="hooks/recall.json", project=".grok/hooks/recall.json", rules=".grok/rules/recall.md",
             todo={"user": "for our block in a project's rules, enable it there: 'recall enable-hooks grok-build'",
                   "project": _BLOCK.format(".grok/rules/recall.md")
-                  + "; its hooks run once Grok Build trusts the folder"},
+                  + "; its hooks run once the folder is trusted: 'grok --trust'"},
             says="it takes no text from a hook: its sessions are captured, nothing is put in front of its prompts",
         ),
         Place(

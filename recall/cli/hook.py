@@ -7,7 +7,7 @@ import click
 from recall.launcher import site_folder
 from transcript.paths import data_home
 
-DEFAULT_HARNESS = "claude-code"
+DEFAULT_HARNESS = "any"  # recognised by the payload; recall.harness.ANY, which is not worth an import here
 
 
 @click.command("hook")
@@ -15,7 +15,8 @@ DEFAULT_HARNESS = "claude-code"
 def command(harness: str) -> None:
     """Answer one hook payload on standard input.
 
-    Prints one JSON object or nothing and always exits 0. Bare `recall` with a payload on a pipe does the same.
+    Prints one JSON object or nothing and always exits 0. Without HARNESS it is recognised by the payload; bare
+    `recall` with a payload on a pipe does the same.
 
     \b
         recall hook claude-code < payload.json

@@ -111,6 +111,16 @@ def test_a_payload_of_any_other_harness_is_refused(caller, event):
     assert taken_by == dict.fromkeys(taken_by, Refused("payload_other_harness"))
 
 
+@pytest.mark.parametrize(("harness", "event"), OWN)
+def test_without_a_name_the_payload_tells_its_harness(harness, event):
+    assert recognise("any", raw(harness, event)) == took(harness, event)
+
+
+@pytest.mark.parametrize("stray", [*STRAYS.values(), {}, {"session_id": "x"}])
+def test_without_a_name_what_is_nobodys_is_refused(stray):
+    assert recognise("any", json.dumps(stray).encode()) == Refused("payload_unknown_shape")
+
+
 @pytest.mark.parametrize("stray", STRAYS.values(), ids=STRAYS)
 @pytest.mark.parametrize("harness", [harness for harness in CONTRACTS if harness != "grok-build"])
 def test_a_payload_that_no_line_of_ours_is_installed_for_is_refused(harness, stray):
