@@ -25,6 +25,7 @@ class RecordFacts:
     head_ok: bool | None = None
     spooled: int = 0
     spool_oldest: float | None = None
+    view_lag: Mapping[str, int] | None = None  # events behind, by view
     reasoning_withheld: int = 0
     open_to_others: tuple[str, ...] = ()
 
@@ -77,6 +78,27 @@ class IndexFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Expiring:
+    """A session file that its harness will delete soon: when, after how many seconds of age, and whether we have it."""
+
+    path: str
+    harness: str
+    at: float
+    after: float
+    taken_in: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """What one harness wrote that the record lacks: files, bytes, and when the oldest was written."""
+
+    harness: str
+    files: int
+    bytes: int
+    oldest: float
+
+
+@dataclass(frozen=True, slots=True)
 class CaptureFacts:
     """Capture: what the harness's own logs hold that the record does not."""
 
@@ -89,8 +111,8 @@ class CaptureFacts:
     behind_bytes: int = 0
     behind_oldest: float | None = None
     uncaptured: int = 0
-    near_retention: tuple[str, ...] = ()
-    retention_days: int = 30
+    waiting: tuple[Waiting, ...] = ()
+    expiring: tuple[Expiring, ...] = ()  # soonest first
     unknown_types: Mapping[str, int] = field(default_factory=dict)
     skipped: Mapping[str, int] = field(default_factory=dict)
     damaged: int = 0

@@ -1,13 +1,13 @@
 """Reads what the capture signals look at: the state of the last sync against the harness's files as they stand now."""
 
-import json
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from health.facts import CaptureFacts
+from health import harness_retention
+from health.facts import CaptureFacts, Expiring, Waiting
 from transcript.adapters.base import Adapter, SourceFile
 from transcript.adapters.registry import registered
 from transcript.capture_claims import places
@@ -15,10 +15,8 @@ from transcript.capture_plan import plan
 from transcript.capture_state import CaptureState, SourceState
 from transcript.workspace import Workspace, excluded
 
-CLAUDE_CODE = "claude-code"  # the one whose deletions we know
-RETENTION_DAYS = 30  # Claude Code's cleanupPeriodDays where the user has set none
 GLUED = "more than one record"  # the adapter's word for a line all of whose records were taken in
-MARGIN_DAYS = 3  # a transcript this close to its deletion and not taken in is a failure
+HORIZON_SECONDS = 7 * 86400  # how far ahead deletions are told
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,17 +36,21 @@ def capture_facts(
     state = CaptureState(workspace)
     last_write: dict[str, float] = {}
     files: list[_File] = []
-    expiring: list[str] = []
-    retention = RETENTION_DAYS
+    waiting: list[Waiting] = []
+    expiring: list[Expiring] = []
     for adapter in registered().adapters:
         mine = _files(adapter, workspace, state, data, env)
         files += mine
         if mine:
             last_write[adapter.harness] = max(file.written for file in mine)
-        if adapter.harness == CLAUDE_CODE:
-            retention = _retention(adapter, env)
-            limit = now - (retention - MARGIN_DAYS) * 86400
-            expiring += [file.path for file in mine if file.waiting > 0 and file.written < limit]
+        waiting += _waiting(adapter.harness, mine)
+        after = harness_retention.seconds(adapter, env, workspace.root)
+        if after is not None:
+            expiring += [
+                Expiring(file.path, adapter.harness, file.written + after, after, file.waiting <= 0)
+                for file in mine
+                if file.written + after - now <= HORIZON_SECONDS
+            ]
     behind = [file for file in files if file.waiting > 0]
     damage = state.damage()
     mended = sum(why == GLUED for *_, why in damage)
@@ -62,8 +64,8 @@ def capture_facts(
         behind_bytes=sum(file.waiting for file in behind),
         behind_oldest=min((file.written for file in behind), default=None),
         uncaptured=sum(not file.known for file in files),
-        near_retention=tuple(expiring),
-        retention_days=retention,
+        waiting=tuple(waiting),
+        expiring=tuple(sorted(expiring, key=lambda file: (file.at, file.path))),
         unknown_types=dict(state.unknown()),
         skipped=dict(state.skipped),
         damaged=state.damaged() - mended,
@@ -72,6 +74,14 @@ def capture_facts(
         incomplete_tails=tuple(f"{path} ({size:,} bytes)" for path, size in state.incomplete()),
     )
     return facts, last_write
+
+
+def _waiting(harness: str, files: Iterable[_File]) -> list[Waiting]:
+    behind = [file for file in files if file.waiting > 0]
+    if not behind:
+        return []
+    oldest = min(file.written for file in behind)
+    return [Waiting(harness, len(behind), sum(file.waiting for file in behind), oldest)]
 
 
 def _files(
@@ -104,15 +114,3 @@ def _seen(adapter: Adapter, sources: Iterable[SourceFile], states: Mapping[str, 
             continue
         taken = state.offset + state.rest_bytes if state is not None else 0
         yield _File(str(source.path), max(0, size - taken), written, state is not None)
-
-
-def _retention(adapter: Adapter, env: Mapping[str, str]) -> int:
-    """Return after how many days the harness deletes a transcript: its own setting, else its default."""
-    for root in adapter.roots(env):
-        try:
-            value = json.loads((root.parent / "settings.json").read_bytes()).get("cleanupPeriodDays")
-        except (OSError, ValueError, AttributeError):
-            continue
-        if isinstance(value, int) and value > 0:
-            return value
-    return RETENTION_DAYS

@@ -10,6 +10,7 @@ from pathlib import Path
 from health.facts import RecordFacts
 from transcript.errors import RecordError
 from transcript.event import envelope_hash, genesis
+from transcript.projections import views
 from transcript.segments import lines_back, open_segment, read_head
 from transcript.workspace import Workspace
 
@@ -43,7 +44,15 @@ def record_facts(workspace: Workspace, *, sessions: int, recent: int = RECENT) -
         spool_oldest=min((path.stat().st_mtime for path in spool), default=None),
         reasoning_withheld=_marks(workspace, "reasoning_withheld"),
         open_to_others=_open_to_others(workspace),
+        view_lag=_view_lag(workspace),
     )
+
+
+def _view_lag(workspace: Workspace) -> dict[str, int] | None:
+    try:
+        return views.lag(workspace)
+    except (OSError, RecordError):  # what is wrong with the record has signals of its own
+        return None
 
 
 def _links(workspace: Workspace, recent: int) -> tuple[int | None, int | None, tuple[str, ...]]:

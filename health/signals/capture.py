@@ -1,7 +1,9 @@
 """Capture: what the harness's logs hold that the record does not, and what could not be read."""
 
-from health.facts import CaptureFacts, Facts
-from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, size, span
+from collections import Counter
+
+from health.facts import CaptureFacts, Expiring, Facts
+from health.signal import NO_LIMIT, NONE_ALLOWED_WARN, Level, Signal, count, size, span
 from transcript.telling import counted
 
 SHOWN = 20
@@ -27,6 +29,11 @@ def capture_lag(facts: Facts, *, warn_seconds: float = 3600, fail_seconds: float
         text=text,
         meaning="Transcripts of this workspace that have grown since they were read.",
         action="run 'recall sync'; hooks do it after every turn" if level else "",
+        details=tuple(
+            f"{one.harness}: {counted(one.files, 'file')} ({size(one.bytes)}), "
+            f"for {span(max(0.0, facts.now - one.oldest))}"
+            for one in capture.waiting
+        ),
     )
 
 
@@ -71,18 +78,57 @@ def sources_missing(capture: CaptureFacts) -> Signal:
     )
 
 
-def near_retention(capture: CaptureFacts) -> Signal:
-    """Return transcripts not taken in that the harness will soon delete."""
-    limit = f"the harness's {capture.retention_days}-day limit"
-    return count(
-        "near_retention",
-        len(capture.near_retention),
-        (f"transcript not taken in is near {limit}", f"transcripts not taken in are near {limit}"),
-        limits=NONE_ALLOWED_FAIL,
-        meaning="The harness deletes transcripts of that age; these are in no record yet.",
-        action="run 'recall sync' now",
-        details=capture.near_retention[:SHOWN],
+def near_retention(facts: Facts, *, fail_seconds: float = 3 * 86400) -> Signal:
+    """Return transcripts not taken in that the harness will delete within a week; within three days that fails."""
+    lost = [file for file in facts.capture.expiring if not file.taken_in]
+    soonest = lost[0].at - facts.now if lost else 0.0
+    level = Level.OK if not lost else Level.FAIL if soonest <= fail_seconds else Level.WARN
+    many = counted(len(lost), "transcript that is not taken in", "transcripts that are not taken in")
+    return Signal(
+        id="near_retention",
+        value=len(lost),
+        unit="count",
+        level=level,
+        text=f"the harness will delete {many}, {_when(soonest)}"
+        if lost
+        else "nothing that the record lacks is deleted",
+        meaning="The harness deletes transcripts of a certain age; these are in no record yet.",
+        action="run 'recall sync' now" if level else "",
+        details=_deletions(lost, facts.now),
     )
+
+
+def harness_deletes(facts: Facts) -> Signal:
+    """Return transcripts that the harness will delete within a week and that the record holds: no loss."""
+    safe = [file for file in facts.capture.expiring if file.taken_in]
+    by_harness = Counter(file.harness for file in safe)
+    first = {file.harness: file for file in reversed(safe)}
+    told = (
+        f"{name} will delete {counted(n, 'session file')} of over {span(first[name].after)}, "
+        f"{_when(first[name].at - facts.now)}; the record holds {'it' if n == 1 else 'them'}"
+        for name, n in sorted(by_harness.items())
+    )
+    return Signal(
+        id="harness_deletes",
+        value=dict(by_harness),
+        unit="count",
+        level=Level.OK,
+        text="; ".join(told) or "no harness deletes a session of this project within a week",
+        meaning="The harness deletes its own; what was read of them is safe in the record.",
+        details=_deletions(safe, facts.now),
+    )
+
+
+def _when(seconds: float) -> str:
+    return f"the first in {span(seconds)}" if seconds > 0 else "the first when it starts next"
+
+
+def _deletions(files: list[Expiring], now: float) -> tuple[str, ...]:
+    return tuple(f"{file.path}: {_in(file.at - now)}" for file in files[:SHOWN])
+
+
+def _in(seconds: float) -> str:
+    return f"in {span(seconds)}" if seconds > 0 else "at its next start"
 
 
 def unknown_types(capture: CaptureFacts) -> Signal:

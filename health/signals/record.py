@@ -90,6 +90,25 @@ def spool(facts: Facts, *, fail_seconds: float = 86400) -> Signal:
     )
 
 
+def projection_lag(record: RecordFacts) -> Signal:
+    """Return how many events the farthest of the views is behind the record; none is the rule after every write."""
+    lags = record.view_lag
+    worst = max(lags.values(), default=0) if lags is not None else 0
+    behind = {name: n for name, n in (lags or {}).items() if n}
+    text = f"{counted(worst, 'event')} behind ({', '.join(sorted(behind))})" if behind else "every view is up to date"
+    return Signal(
+        id="projection_lag",
+        value=None if lags is None else worst,
+        unit="count",
+        level=NONE_ALLOWED_WARN.level(worst),
+        text="no views: the project was never initialised" if lags is None else text,
+        meaning="Events that the files under .recall/views should show and do not.",
+        action="run 'recall project'" if worst else "",
+        limits=NONE_ALLOWED_WARN,
+        details=tuple(f"{name}: {n:,}" for name, n in sorted((lags or {}).items()) if n),
+    )
+
+
 def reasoning_withheld(record: RecordFacts) -> Signal:
     """Return sessions with hidden reasoning that was not taken in."""
     return count(

@@ -8,7 +8,9 @@ import apsw
 import pytest
 from support.claude import ClaudeSession
 from support.embedder import StubEmbedder
+from support.gemini import GeminiSession, register
 from support.opencode import OpenCodeSession, database
+from support.record import make_turns
 
 from health.gather import gather
 from health.report import assess
@@ -21,6 +23,7 @@ from transcript.capture import sync
 from transcript.errors import EmbedderUnavailable
 from transcript.kept_out import OPTED_OUT, keep_out
 from transcript.log import Log
+from transcript.projections import views
 from transcript.workspace import exclude, open_workspace
 
 NOW = datetime(2026, 6, 16, 12, 0, tzinfo=UTC)
@@ -273,15 +276,78 @@ def test_a_database_of_several_sessions_is_behind_by_what_it_shows_alone(filled)
     assert filled.signal("near_retention").value == 0
 
 
-def test_an_old_transcript_that_was_not_taken_in_fails(filled):
-    path = filled.session(("old", "older"), seed="old").write(filled.config)
-    written = (NOW - timedelta(days=28)).timestamp()
+def aged(path, days):
+    written = (NOW - timedelta(days=days)).timestamp()
     os.utime(path, (written, written))
+    return path
 
-    assert filled.signal("near_retention").details == (str(path),)
+
+def test_an_old_transcript_that_was_not_taken_in_fails(filled):
+    path = aged(filled.session(("old", "older"), seed="old").write(filled.config), 28)
+
+    assert filled.signal("near_retention").details == (f"{path}: in 2.0 days",)
+    assert filled.signal("near_retention").level is Level.FAIL
     assert filled.signal("sources_uncaptured").value == 1
     (filled.config / "settings.json").write_text(json.dumps({"cleanupPeriodDays": 365}))
     assert filled.signal("near_retention").value == 0
+
+
+def test_an_old_transcript_that_was_taken_in_is_a_note(filled):
+    path = aged(filled.session(("old", "older"), seed="old").write(filled.config), 25)
+    filled.sync()
+
+    assert filled.signal("near_retention").value == 0
+    found = filled.signal("harness_deletes")
+    assert (found.value, found.level, found.details) == ({"claude-code": 1}, Level.OK, (f"{path}: in 5.0 days",))
+
+
+@pytest.mark.parametrize(
+    ("said", "value"),
+    [
+        ({}, {"gemini-cli": 1}),
+        ({"maxAge": "8w"}, {}),
+        ({"maxAge": "24h"}, {"gemini-cli": 1}),
+        ({"enabled": False}, {}),
+        ({"maxAge": "soon"}, {}),
+    ],
+)
+def test_gemini_deletes_by_its_own_settings(filled, said, value):
+    """Without a setting after 30 days."""
+    session = GeminiSession(str(filled.project))
+    session.user("Which port?")
+    aged(session.write(filled.home, folder="shop"), 26)
+    register(filled.home, shop=str(filled.project))
+    (filled.home / ".gemini" / "settings.json").write_text(json.dumps({"general": {"sessionRetention": said}}))
+    filled.sync()
+
+    assert filled.signal("harness_deletes").value == value
+
+
+def test_the_project_may_shorten_claudes_period_and_not_lengthen_it(filled):
+    """Claude Code cleans up all projects wherever it starts."""
+    aged(filled.session(("old", "older"), seed="old").write(filled.config), 10)
+    filled.sync()
+    settings = filled.project / ".claude" / "settings.json"
+    settings.parent.mkdir()
+
+    settings.write_text(json.dumps({"cleanupPeriodDays": 14}))
+    assert filled.signal("harness_deletes").value == {"claude-code": 1}
+    settings.write_text(json.dumps({"cleanupPeriodDays": 400}))
+    assert filled.signal("harness_deletes").value == {}
+    settings.write_text("{ not JSON")
+    assert filled.signal("harness_deletes").value == {}
+
+
+def test_a_view_behind_the_record_is_counted(filled):
+    """ESAA-33."""
+    views.project(filled.workspace)
+    assert filled.signal("projection_lag").value == 0
+    Log(filled.workspace).append(make_turns(3), now=NOW)
+
+    found = filled.signal("projection_lag")
+
+    assert (found.value, found.level) == (3, Level.WARN)
+    assert found.details == ("handoff.md: 3", "state.md: 3")
 
 
 def test_damaged_lines_are_named_without_their_content(place):

@@ -5,7 +5,17 @@ from dataclasses import replace
 
 import pytest
 
-from health.facts import BackendFacts, CaptureFacts, Facts, HookFacts, IndexFacts, RecordFacts, TurnFacts
+from health.facts import (
+    BackendFacts,
+    CaptureFacts,
+    Expiring,
+    Facts,
+    HookFacts,
+    IndexFacts,
+    RecordFacts,
+    TurnFacts,
+    Waiting,
+)
 from health.report import assess
 from health.signal import Level
 
@@ -279,13 +289,61 @@ def test_deadline_misses_name_their_stage():
     assert (found.level, found.details) == (Level.WARN, ("encode: 1",))
 
 
+def expiring(days: float, *, taken_in: bool = True, harness: str = "claude-code") -> Expiring:
+    return Expiring("a.jsonl", harness, NOW + days * DAY, 30 * DAY, taken_in)
+
+
+def test_what_a_harness_will_delete_is_told_by_harness_and_day():
+    """What the record holds is a note, what it lacks a problem."""
+    files = (expiring(-1), expiring(2), expiring(3, taken_in=False), expiring(5, harness="gemini-cli"))
+    facts = replace(WELL, capture=replace(WELL.capture, expiring=files))
+
+    safe, lost = signal(facts, "harness_deletes"), signal(facts, "near_retention")
+    assert safe.value == {"claude-code": 2, "gemini-cli": 1}
+    assert safe.text == (
+        "claude-code will delete 2 session files of over 30.0 days, the first when it starts next; the record holds "
+        "them; gemini-cli will delete 1 session file of over 30.0 days, the first in 5.0 days; the record holds it"
+    )
+    assert safe.details == ("a.jsonl: at its next start", "a.jsonl: in 2.0 days", "a.jsonl: in 5.0 days")
+    assert lost.text == "the harness will delete 1 transcript that is not taken in, the first in 3.0 days"
+    assert (lost.value, lost.level, lost.details) == (1, Level.FAIL, ("a.jsonl: in 3.0 days",))
+
+
+def test_lag_of_capture_names_each_harness():
+    waiting = (Waiting("codex", 2, 3100, NOW - 240), Waiting("gemini-cli", 1, 40, NOW - 60))
+    facts = replace(WELL, capture=replace(WELL.capture, behind=3, behind_bytes=3140, waiting=waiting))
+
+    found = signal(facts, "capture_lag").details
+
+    assert found == ("codex: 2 files (3.1 KB), for 4 min", "gemini-cli: 1 file (40 B), for 60 s")
+
+
+@pytest.mark.parametrize(
+    ("lag", "value", "level", "text"),
+    [
+        (None, None, Level.OK, "no views: the project was never initialised"),
+        ({"state.md": 0, "tasks.json": 0}, 0, Level.OK, "every view is up to date"),
+        ({"state.md": 3, "tasks.json": 1, "decisions.md": 0}, 3, Level.WARN, "3 events behind (state.md, tasks.json)"),
+    ],
+)
+def test_lag_of_the_views(lag, value, level, text):
+    """ESAA-33."""
+    found = signal(replace(WELL, record=replace(WELL.record, view_lag=lag)), "projection_lag")
+
+    assert (found.value, found.level, found.text) == (value, level, text)
+
+
 @pytest.mark.parametrize(
     ("change", "id", "level"),
     [
         ({"behind": 1, "behind_oldest": NOW - 60}, "capture_lag", Level.OK),
         ({"behind": 1, "behind_oldest": NOW - 2 * HOUR}, "capture_lag", Level.WARN),
         ({"behind": 1, "behind_oldest": NOW - 2 * DAY}, "capture_lag", Level.FAIL),
-        ({"near_retention": ("a.jsonl",)}, "near_retention", Level.FAIL),
+        ({"expiring": (expiring(2.9, taken_in=False),)}, "near_retention", Level.FAIL),
+        ({"expiring": (expiring(-1, taken_in=False),)}, "near_retention", Level.FAIL),
+        ({"expiring": (expiring(6, taken_in=False),)}, "near_retention", Level.WARN),
+        ({"expiring": (expiring(-1), expiring(2))}, "near_retention", Level.OK),
+        ({"expiring": (expiring(-1), expiring(2))}, "harness_deletes", Level.OK),
         ({"missing": ("a.jsonl",)}, "sources_missing", Level.OK),
         ({"unknown_types": {"new-thing@2.1": 3}}, "unknown_types", Level.WARN),
         ({"damaged": 1, "damaged_where": ("a.jsonl at 120: not JSON",)}, "damaged_lines", Level.WARN),
@@ -353,7 +411,7 @@ def test_every_signal_with_a_problem_says_what_to_do():
         WELL,
         record=RecordFacts(chain_problems=("x",), head_ok=False, open_to_others=("y",)),
         index=replace(INDEX, failed=9, zero=1, truncated=1, stale=1, set_aside=1, orphan_vectors=1, rows=1, distinct=0),
-        capture=CaptureFacts(behind=1, near_retention=("a",), unknown_types={"t": 1}, damaged=1),
+        capture=CaptureFacts(behind=1, expiring=(expiring(1, taken_in=False),), unknown_types={"t": 1}, damaged=1),
         hooks=(HookFacts("claude-code"),),
         backend=BackendFacts(embedder="down", fts5=False),
     )

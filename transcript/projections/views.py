@@ -10,6 +10,7 @@ import json
 import os
 from collections.abc import Callable
 from dataclasses import dataclass
+from itertools import takewhile
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -20,8 +21,9 @@ from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.paths import write_atomic
 from transcript.projections import decisions, handoff, short, state, tasks
-from transcript.projections.fold import CURATED, VERSION, empty, fold, position_dict, watermark
+from transcript.projections.fold import CURATED, VERSION, empty, fold, position_dict
 from transcript.projections.page import is_sealed, through
+from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
 VIEWS: tuple[ModuleType, ...] = (state, decisions, tasks, handoff)
@@ -105,17 +107,19 @@ def check(workspace: Workspace, report: Callable[[str, str], None]) -> None:
             report("view_stale" if is_sealed(held) else "view_edited", f"views/{name}")
 
 
-def lag(workspace: Workspace) -> int | None:
-    """Return how many events of folded types the written views are behind, None where none was ever written."""
+def lag(workspace: Workspace) -> dict[str, int] | None:
+    """Return how many events of its types each written view is behind the record, None where none was ever written."""
     folder = folder_of(workspace.root)
     if folder is None or not folder.is_dir():
         return None
-    now = folded(Log(workspace))[0]
-    behind = 0
-    for view in VIEWS:
-        data = _bytes(folder / view.NAME)
-        behind = max(behind, int(watermark(now, view.TYPES)["seq"]) - (through(data) if data else 0))
-    return behind
+    log = Log(workspace)
+    return {view.NAME: _behind(log, view.TYPES, _bytes(folder / view.NAME)) for view in VIEWS}
+
+
+def _behind(log: Log, types: frozenset[str], data: bytes | None) -> int:
+    seen = through(data) if data else 0
+    events = log.read_back(sieve=Sieve(tuple(map(type_field, sorted(types)))))
+    return sum(event.type in types for event in takewhile(lambda event: event.seq > seen, events))
 
 
 def equal_when_cold(workspace: Workspace) -> tuple[bool, dict[str, bool]]:
