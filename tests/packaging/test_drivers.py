@@ -4,6 +4,7 @@ Closing a file with the standard `sqlite3` drops the POSIX locks that APSW holds
 """
 
 import ast
+import functools
 import os
 import re
 import subprocess
@@ -20,6 +21,7 @@ SQL = re.compile(r"\bSELECT \w|\bINSERT (?:OR \w+ )?INTO |\bUPDATE \w+ SET |\bDE
 FOREIGN = ["transcript/adapters/opencode_store.py"]
 
 
+@functools.cache
 def imported(path: Path) -> set[str]:
     names: set[str] = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):

@@ -71,7 +71,7 @@ def payloads(folder: Path, name: str, count: int) -> list[dict[str, Any]]:
     def read() -> list[str]:
         return log.read_text(encoding="utf-8").splitlines() if log.exists() else []
 
-    wait_for(lambda: len(read()) >= count, seconds=10)
+    wait_for(lambda: len(read()) >= count)
     return [json.loads(line) for line in read()]
 
 

@@ -156,7 +156,7 @@ def test_a_resume_right_after_another_is_told_what_came_between(resident, worksp
 
 def test_two_identical_starts_at_the_same_time_tell_once(data, workspace):
     hooks = [subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
-    outs = [hook.communicate(start(source="compact"), timeout=20)[0] for hook in hooks]
+    outs = [hook.communicate(start(source="compact"), timeout=60)[0] for hook in hooks]
 
     assert sorted(bool(out) for out in outs) == [False, True]
     assert len(told_rows(workspace)) == 1
