@@ -44,7 +44,9 @@ export const Recall = async ({ client, directory }) => {
 
   return {
     "chat.message": quietly(async ({ sessionID }, { message, parts }) => {
+      const resumed = !parents.has(sessionID);
       const parent = await parentOf(sessionID);
+      if (resumed && !parent) openings.set(sessionID, ask(payload(sessionID, "SessionStart", { source: "resume" })));
       busy.add(sessionID);
       const typed = parts.filter((part) => part.type === "text" && !part.synthetic && !part.ignored);
       const prompt = unquoted(typed.map((part) => part.text).join("\n"));
