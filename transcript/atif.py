@@ -7,6 +7,7 @@ record's own notes have no place in the format and are counted in `extra`.
 
 from collections import Counter
 from collections.abc import Iterable
+from dataclasses import dataclass, field
 from typing import Any
 
 from transcript.event import Event
@@ -17,41 +18,55 @@ _STEPS = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning"
 _MARKS = {"abandoned": "abandoned", "rewound": "rewound"}
 
 
-def sessions(log: Log) -> list[str]:
-    """Return the sessions in which something was said, in the order of their first event."""
-    found = (event.session for event in log.read() if event.type == "conversation_turn")
-    return list(dict.fromkeys(found))
+@dataclass(slots=True)
+class Session:
+    """Which events make up one session: (id, whether it was copied there), what was marked, what has no place."""
+
+    name: str
+    events: list[tuple[str, bool]] = field(default_factory=list)
+    marks: dict[str, str] = field(default_factory=dict)
+    left_out: Counter[str] = field(default_factory=Counter)
 
 
-def trajectory(log: Log, session: str) -> dict[str, Any]:
-    """Return one session as a trajectory, its sub-agents embedded."""
-    events: list[tuple[Event, bool]] = []
-    by_id: dict[str, Event] = {}
-    marks: dict[str, str] = {}
-    left_out: Counter[str] = Counter()
+def sessions(log: Log) -> dict[str, Session]:
+    """Return the sessions in which something was said by name, in the order of their first event; one pass."""
+    found: dict[str, Session] = {}
+    spoken: dict[str, None] = {}
+    home: dict[str, str] = {}
     for event in log.read():
+        session = found.setdefault(event.session, Session(event.session))
         if event.type in _STEPS:
-            by_id[event.id] = event
-        if event.session != session:
-            continue
-        if event.type in _STEPS:
-            events.append((event, False))
-        elif event.type == "sighting" and event.body.get("of") in by_id:
-            copied = by_id[event.body["of"]]
-            if copied.session != session:
-                events.append((copied, True))
+            home[event.id] = event.session
+            session.events.append((event.id, False))
+        elif event.type == "sighting":
+            of = str(event.body.get("of"))
+            if home.get(of, event.session) != event.session:
+                session.events.append((of, True))
         elif event.type == "mark":
-            for name in event.body.get("events") or ():
-                marks[name] = _MARKS.get(str(event.body.get("mark")), "")
+            session.marks.update((name, _MARKS.get(str(event.body.get("mark")), "")) for name in _marked(event))
         else:
-            left_out[event.type] += 1
+            session.left_out[event.type] += 1
+        if event.type == "conversation_turn":
+            spoken.setdefault(event.session)
+    return {name: found[name] for name in spoken}
+
+
+def _marked(event: Event) -> Iterable[str]:
+    return event.body.get("events") or ()
+
+
+def trajectory(log: Log, session: Session) -> dict[str, Any]:
+    """Return one session as a trajectory, its sub-agents embedded."""
+    events = [(log.get(name), copied) for name, copied in session.events]
     workers = dict.fromkeys(str(event.body["worker"]) for event, _ in events if event.body.get("worker"))
     own = [(event, copied) for event, copied in events if not event.body.get("worker")]
-    made = _document(log, session, session, own, marks)
-    if left_out:
-        made["extra"] = {"not_exported": dict(sorted(left_out.items()))}
+    made = _document(log, session.name, session.name, own, session.marks)
+    if session.left_out:
+        made["extra"] = {"not_exported": dict(sorted(session.left_out.items()))}
     parts = [
-        _document(log, session, worker, [pair for pair in events if pair[0].body.get("worker") == worker], marks)
+        _document(
+            log, session.name, worker, [pair for pair in events if pair[0].body.get("worker") == worker], session.marks
+        )
         for worker in workers
     ]
     return {**made, "subagent_trajectories": parts} if parts else made

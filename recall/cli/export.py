@@ -78,7 +78,8 @@ def atif(workspace: Workspace, out: Path, session: str | None, dry_run: bool) ->
     from transcript.log import Log
 
     log = Log(workspace)
-    names = format.sessions(log)
+    found = format.sessions(log)
+    names = list(found)
     if session is not None:
         names = [name for name in names if name.startswith(session)]
         if len(names) != 1:
@@ -92,7 +93,7 @@ def atif(workspace: Workspace, out: Path, session: str | None, dry_run: bool) ->
     for name in names:
         path = out if session is not None else out / f"{re.sub(r'[^A-Za-z0-9._-]', '-', name)}.json"
         with private(path) as file:
-            text = json.dumps(format.trajectory(log, name), ensure_ascii=True, indent=1)
+            text = json.dumps(format.trajectory(log, found[name]), ensure_ascii=True, indent=1)
             file.write(f"{text}\n".encode("ascii"))
     note(f"{counted(len(names), 'session')} written to {out}; they hold everything that was said, secrets included")
 

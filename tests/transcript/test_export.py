@@ -217,7 +217,7 @@ def test_trajectories_are_valid_and_whole(tmp_path):
     project, one, two = made(tmp_path)
     log = Log(project.workspace)
 
-    made_of = {name: trajectory(log, name) for name in sessions(log)}
+    made_of = {name: trajectory(log, session) for name, session in sessions(log).items()}
 
     assert set(made_of) == {one, two}
     for document in made_of.values():
@@ -238,7 +238,8 @@ def test_trajectories_are_valid_and_whole(tmp_path):
 def test_copied_steps_are_marked(tmp_path):
     project, _, two = made(tmp_path)
 
-    steps = trajectory(Log(project.workspace), two)["steps"]
+    log = Log(project.workspace)
+    steps = trajectory(log, sessions(log)[two])["steps"]
 
     assert [step.get("is_copied_context", False) for step in steps] == [True] * (len(steps) - 1) + [False]
     assert steps[-1]["message"] == "And now?"
@@ -266,7 +267,7 @@ def test_real_sessions_are_valid_trajectories(shared, tmp_path):
     project.sync(sources=shared / "clients" / "fresh", all_roots=True)
     log = Log(project.workspace)
 
-    documents = [trajectory(log, name) for name in sessions(log)]
+    documents = [trajectory(log, session) for session in sessions(log).values()]
 
     assert documents
     assert [error for document in documents for error in Draft202012Validator(SCHEMA).iter_errors(document)] == []
