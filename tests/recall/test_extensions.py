@@ -25,7 +25,7 @@ LAUNCHERS = {
     "garbage": "cat > /dev/null; echo 'Traceback (most recent call last)'; exit 3",
     "other": "cat > /dev/null; echo '{\"additionalContext\": 7}'",
     "deaf": "exec <&-; exit 0",  # it ends without reading
-    "stuck": 'p=$(cat); case "$p" in *\'"SessionStart"\'* | *\'"UserPromptSubmit"\'*) exec sleep 60 ;; esac',
+    "stuck": 'p=$(cat); case "$p" in *\'"SessionStart"\'* | *\'"UserPromptSubmit"\'*) exec sleep 600 ;; esac',
     "gone": "",
 }
 
@@ -43,8 +43,9 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
                 launcher.chmod(0o700)
             text = (EXTENSIONS / f"{name}.js").read_text(encoding="utf-8")
             text = text.replace("@RECALL_HOOK@", json.dumps(str(launcher)))
-            if kind == "stuck":
-                text = text.replace("WAIT_MS = 5000", "WAIT_MS = 100")
+            assert "WAIT_MS = 5000;" in text
+            # Short where nothing ever comes, long where a busy machine may be slow.
+            text = text.replace("WAIT_MS = 5000", f"WAIT_MS = {100 if kind == 'stuck' else 60_000}")
             (folder / f"{name}.mjs").write_text(text, encoding="utf-8")
         made[kind] = folder
     return made
@@ -56,7 +57,7 @@ def given(folders: dict[str, Path]) -> dict[str, dict[str, dict[str, Any]]]:
     if shutil.which("node") is None:
         pytest.skip("no Node.js: extension files cannot be run")
     done = subprocess.run(
-        ["node", str(HOST), *map(str, folders.values())], capture_output=True, text=True, timeout=60, check=False
+        ["node", str(HOST), *map(str, folders.values())], capture_output=True, text=True, timeout=120, check=False
     )
     assert done.returncode == 0, done.stderr
     assert done.stderr == ""
