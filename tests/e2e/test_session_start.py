@@ -1,4 +1,4 @@
-"""The real Claude Code to a compaction: told once, not again on a resume, again when its window was emptied."""
+"""Real clients to a resume and a compaction: told once, then only what is new, again when the window was emptied."""
 
 import json
 from collections.abc import Callable
@@ -10,6 +10,8 @@ from support.clients.world import Stub, blocks
 pytestmark = pytest.mark.e2e
 
 DECISION = "Invoices are numbered per tenant, never globally"
+LATER = "Ship on Friday"
+OTHERS = ("codex", "gemini-cli", "pi", "copilot-cli", "opencode")
 FIRST, SECOND, THIRD = "Good morning, nothing yet.", "Still nothing.", "And now?"
 COMPACTED = "at this session's compaction"
 
@@ -43,6 +45,31 @@ def test_a_session_is_told_once_and_again_after_its_compaction(world: World, cli
     assert COMPACTED in again
     rows = [event["body"] for event in world.record() if event["type"] == "recall"]
     assert [row["source"] for row in rows if row["mode"] == "handoff"] == ["startup", "compact"]
+
+
+@pytest.mark.parametrize("harness", OTHERS)
+def test_a_resumed_session_is_told_what_is_new_and_nothing_again(
+    world: World, clients: Callable[[str], Client], harness: str
+) -> None:
+    client = clients(harness)
+    world.recall("init")
+    world.recall("decide", DECISION, "--actor", "ana", "--as", "human")
+    world.enable(client)
+
+    with world.stub("Understood.") as stub:
+        world.turn(client, stub, FIRST)
+        first = asking(stub, FIRST)
+        world.turn(client, stub, SECOND, resume=True)
+        second = asking(stub, SECOND)
+        world.recall("decide", LATER, "--actor", "ana", "--as", "human")
+        world.turn(client, stub, THIRD, resume=True)
+        third = asking(stub, THIRD)
+
+    (told,) = blocks(first)
+    assert DECISION in told
+    assert second.count(DECISION) <= 1  # the one of before, where the client keeps it in the session's history
+    assert third.count(DECISION) <= 1
+    assert third.count(LATER) == 1
 
 
 def test_what_was_told_does_not_come_back_and_the_handoff_holds_the_state_of_before(
