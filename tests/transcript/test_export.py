@@ -5,8 +5,10 @@ from importlib.resources import files
 from pathlib import Path
 
 import pytest
+from atif import Trajectory
 from click.testing import CliRunner
 from jsonschema import Draft202012Validator
+from pydantic import ValidationError
 from support.capture import NOW, Project
 from support.claude import image, made_uuid, text, thinking, tool_use
 from support.record import make_draft, make_log, make_workspace
@@ -221,7 +223,7 @@ def test_trajectories_are_valid_and_whole(tmp_path):
 
     assert set(made_of) == {one, two}
     for document in made_of.values():
-        assert list(Draft202012Validator(SCHEMA).iter_errors(document)) == []
+        assert faults(document) == []
         assert [step["step_id"] for step in document["steps"]] == list(range(1, len(document["steps"]) + 1))
     first = made_of[one]
     assert first["agent"]["name"] == "claude-code"
@@ -269,7 +271,23 @@ def test_real_sessions_are_valid_trajectories(shared, tmp_path):
 
     documents = [trajectory(log, session) for session in sessions(log).values()]
 
-    assert documents
-    assert [error for document in documents for error in Draft202012Validator(SCHEMA).iter_errors(document)] == []
-    out = tmp_path / "atif.json"
-    out.write_text(json.dumps(documents))
+    assert len(documents) == 20
+    assert [fault for document in documents for fault in faults(document)] == []
+
+
+def test_the_published_models_notice_what_a_schema_cannot_say():
+    project = {"schema_version": "ATIF-v1.7", "agent": {"name": "x", "version": "1"}}
+    steps = [{"step_id": number, "source": "user", "message": "hi"} for number in (1, 3)]
+
+    assert faults({**project, "steps": steps[:1]}) == []
+    assert "not sequential" in faults({**project, "steps": steps})[0]
+
+
+def faults(document):
+    """What the format's published schema (1.7) and its published models (the newest) have against a document."""
+    found = [error.message for error in Draft202012Validator(SCHEMA).iter_errors(document)]
+    try:
+        Trajectory.model_validate(document)
+    except ValidationError as error:
+        found.append(str(error))
+    return found
