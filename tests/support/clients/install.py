@@ -4,6 +4,7 @@ RECALL_E2E_PREFIX names a folder that keeps them across runs; without it they li
 RECALL_E2E_VERSIONS="codex=0.172.0 pi=0.74.0" tries other versions than the pinned ones.
 """
 
+import contextlib
 import functools
 import os
 import shutil
@@ -75,11 +76,16 @@ def _npm(name: str, program: str, prefix: Path) -> Path:
     bins = folder / "node_modules" / ".bin"
     if not (bins / program).exists():
         package = f"{PACKAGES[name]}@{version}"
+        new = prefix / f".{folder.name}-{os.getpid()}"  # whole or not there, for runs beside and after this one
+        shutil.rmtree(folder, ignore_errors=True)  # there, but without its program
         done = subprocess.run(
-            ["npm", "install", "--no-fund", "--no-audit", "--prefix", str(folder), package],
+            ["npm", "install", "--no-fund", "--no-audit", "--prefix", str(new), package],
             capture_output=True, text=True, timeout=600,
         )  # fmt: skip
+        if not done.returncode:
+            with contextlib.suppress(OSError):  # another run was quicker
+                new.rename(folder)
+        shutil.rmtree(new, ignore_errors=True)
         if done.returncode:
-            shutil.rmtree(folder, ignore_errors=True)
             pytest.skip(f"the npm registry did not give {package}: {done.stderr.strip().splitlines()[-1:]}")
     return bins
