@@ -136,7 +136,8 @@ PLACES = {
         Place(
             "aider", "Aider", ("aider",), _below("AIDER_HOME", ".aider"), form="",
             says="it has no hooks: nothing is installed; its history file is taken in by 'recall sync' and whenever "
-            "a hook of another harness captures this project; 'aider --read .recall/views/handoff.md' shows it the handoff",
+            "a hook of another harness captures this project; it is shown the handoff by "
+            "'aider --read .recall/views/handoff.md'",
         ),
     )
 }  # fmt: skip

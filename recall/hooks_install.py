@@ -144,7 +144,7 @@ def install(plan: Plan, data: Path, *, now: datetime) -> None:
         folders = known.folders if known else _missing_folders(plan.file)
         listed, line = _own_line(plan, known, data)
         before = _keep(data, plan, known)
-        plan.file.parent.mkdir(parents=True, exist_ok=True)
+        _make_folder(plan.file)
         if plan.changes and plan.after is not None:
             _write(plan.file, plan.after)
         entry = Installed(
@@ -170,7 +170,7 @@ def remove(plan: Plan, data: Path) -> None:
         _unchanged(plan)
         entry = entry_of(data, plan.file)
         if plan.after is None:
-            plan.file.unlink(missing_ok=True)
+            Path(os.path.realpath(plan.file)).unlink(missing_ok=True)
         elif plan.changes:
             _write(plan.file, plan.after)
         if entry is None:
@@ -280,6 +280,13 @@ def _write(file: Path, text: str) -> None:
         target.chmod(mode)
     except OSError as error:
         raise HookInstallError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _make_folder(file: Path) -> None:
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise HookInstallError(f"{file.parent} cannot be made: {error.strerror}") from error
 
 
 def _missing_folders(file: Path) -> tuple[str, ...]:

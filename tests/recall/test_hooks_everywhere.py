@@ -177,6 +177,27 @@ def test_a_link_stays_a_link(harness, root, data, tmp_path):
     assert real.read_text() == "{}"
 
 
+def test_a_link_that_leads_nowhere_yet_is_left_as_it_was(root, data, tmp_path):
+    file = place("codex", "user", root, "")
+    file.unlink()
+    file.symlink_to(tmp_path / "dotfiles.json")
+
+    enable("codex", "user", root, data)
+    assert (tmp_path / "dotfiles.json").exists()
+    disable("codex", "user", root, data)
+
+    assert file.is_symlink()
+    assert not (tmp_path / "dotfiles.json").exists()
+
+
+def test_a_file_where_a_folder_is_needed_is_one_sentence_and_nothing_is_registered(root, data):
+    (root / ".codex").write_text("not a folder")
+
+    with pytest.raises(HookInstallError, match="cannot be made"):
+        enable("codex", "project", root, data)
+    assert registered(data) == []
+
+
 @pytest.mark.parametrize("harness", COMMENTED)
 def test_comments_survive_both_ways(harness, root, data):
     name = event(harness)
