@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.output import emit, note, say
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from recall.cli.app import App
@@ -16,17 +17,18 @@ if TYPE_CHECKING:
     from transcript.redaction_plan import Plan
     from transcript.workspace import Workspace
 
+# What each count is of: one, several, and what to say about it.
 NAMES = {
-    "events": "events emptied, their envelopes kept",
-    "ledger": "of these, rows of the ledger that asked for or showed them",
-    "blobs": "long texts",
-    "native_lines": "lines of kept source bytes",
-    "quarantined": "quarantined lines",
-    "files": "derived or spooled files",
-    "chunks": "passages of the index, with their words and vectors",
-    "turn_states": "turn states",
-    "views": "views written anew",
-    "rules_files": "rules files written anew",
+    "events": ("event emptied", "events emptied", ", their envelopes kept"),
+    "ledger": ("of these, a row of the ledger", "of these, rows of the ledger", " that asked for or showed them"),
+    "blobs": ("long text", "long texts", ""),
+    "native_lines": ("line of kept source bytes", "lines of kept source bytes", ""),
+    "quarantined": ("quarantined line", "quarantined lines", ""),
+    "files": ("derived or spooled file", "derived or spooled files", ""),
+    "chunks": ("passage of the index", "passages of the index", ", with words and vectors"),
+    "turn_states": ("turn state", "turn states", ""),
+    "views": ("view written anew", "views written anew", ""),
+    "rules_files": ("rules file written anew", "rules files written anew", ""),
 }
 SHOWN = 10
 
@@ -118,7 +120,8 @@ def say_plan(plan: Plan) -> None:
     if len(plan.events) > SHOWN:
         say(f"    and {len(plan.events) - SHOWN:,} more; --json lists them")
     if plan.elsewhere:
-        say(f"  {plan.elsewhere:,} other events hold the same words and stay; 'recall forget POINTER' takes them too")
+        others = counted(plan.elsewhere, "other event holds", "other events hold")
+        say(f"  {others} the same words and stay; 'recall forget POINTER' takes them too")
     say_unreachable(plan.unreachable)
 
 
@@ -134,11 +137,16 @@ def say_unreachable(places: list[str]) -> None:
     for place in places[:SHOWN]:
         say(f"  out of reach: {place}")
     if len(places) > SHOWN:
-        say(f"  and {len(places) - SHOWN:,} more places out of reach; --json lists them")
+        more = counted(len(places) - SHOWN, "more place", "more places")
+        say(f"  and {more} out of reach; --json lists them")
 
 
 def lines(counts: dict[str, int], types: dict[str, int]) -> list[str]:
     """One line for each kind of place."""
     kinds = ", ".join(f"{number:,} {name}" for name, number in types.items())
-    found = [f"  {number:,} {NAMES.get(name, name)}" for name, number in counts.items() if number]
+    found = []
+    for name, number in counts.items():
+        if number:
+            one, many, about = NAMES.get(name, (name, name, ""))
+            found.append(f"  {counted(number, one, many)}{about}")
     return [*found, f"  by type: {kinds}"] if kinds else found
