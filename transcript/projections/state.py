@@ -4,6 +4,7 @@ from typing import Any
 
 from transcript.projections.fold import task_number, watermark
 from transcript.projections.page import NONE, day, line, markdown, pointer, who
+from transcript.telling import counted
 
 NAME = "state.md"
 TYPES = frozenset({"task", "decision", "question", "outcome", "conversation_turn", "redaction"})
@@ -85,5 +86,5 @@ def sessions(state: dict[str, Any]) -> list[str]:
 def session_line(name: str, one: dict[str, Any]) -> str:
     """Return a session in one line, with its last turn as pointer."""
     where = f", branch {line(one['branch'])}" if one["branch"] else ""
-    said = f"{one['prompts']} prompts, {day(one['first'])} to {day(one['last'])}{where}"
+    said = f"{counted(one['prompts'], 'prompt')}, {day(one['first'])} to {day(one['last'])}{where}"
     return f"- {line(one['agent'])} {line(name)}: {said} {pointer(one['event'])}"
