@@ -115,6 +115,7 @@ def say_plan(plan: Plan) -> None:
         return
     say("would go:")
     say("\n".join(lines(plan.counts(), plan.types)))
+    say("  and the passages, vectors, turn states and views made of them")
     for name in plan.ids()[:SHOWN]:
         say(f"    {name[:10]}")
     if len(plan.events) > SHOWN:
