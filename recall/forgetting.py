@@ -52,8 +52,11 @@ def _turns(erased: Erased) -> int:
 
 
 def _views(erased: Erased) -> int:
-    """Write the project's views anew; where that cannot be done they are removed: losing them loses nothing."""
+    """Write the project's views anew, and remove what a killed replay left of them; where that cannot be done they are removed: losing them loses nothing."""
+    from recall import cold_replay
+
     views.forget_snapshot(erased.workspace)
+    cold_replay.clear(erased.workspace)
     folder = views.folder_of(erased.workspace.root)
     if folder is None or not folder.is_dir():
         return 0

@@ -3,31 +3,49 @@
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import emit, say
+from recall.cli.output import Progress, emit, say
 
 
 @click.command()
 @click.option("--cold", is_flag=True, help="From log/ alone: no snapshot, no view, no index is read.")
+@click.option("--vectors", is_flag=True, help="Make every vector anew too, which takes as long as it took at first.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 @pass_app
-def command(app: App, ctx: click.Context, cold: bool, as_json: bool) -> None:
-    """Rebuild every view from the record alone and say whether the ones at hand are equal.
+def command(app: App, ctx: click.Context, cold: bool, vectors: bool, as_json: bool) -> None:
+    """Rebuild views and index from the record alone and say whether the ones at hand are equal.
 
-    Writes nothing. Exits 1 when one differs; 'recall project' restores it.
+    In an empty folder beside them, from a copy of the record; the ones at hand stay as they are. Exits 1 when one
+    differs: 'recall project' restores views, 'recall index rebuild' the index.
 
     \b
         recall replay --cold
     """
-    from transcript.projections.views import equal_when_cold
+    from recall.cold_replay import replay
 
     if not cold:
         raise click.UsageError("replay compares with what the record alone gives: recall replay --cold")
-    equal, each = equal_when_cold(app.workspace())
+    with Progress("words") as bar:
+        done = replay(
+            app.workspace(),
+            app.config.index(),
+            app.embedder(),
+            now=app.now(),
+            vectors=vectors,
+            progress=lambda read, total: bar(read, total, "events"),
+        )
     if as_json:
-        emit({"equal": equal, "views": each})
+        emit(
+            {
+                "equal": done.equal,
+                "events": done.events,
+                "views": {part.name: part.state for part in done.views},
+                "index": {part.name: {"state": part.state, "note": part.note} for part in done.index},
+            }
+        )
     else:
-        for name, same in each.items():
-            say(f"{'equal' if same else 'differs':<8} {name}")
-        say("equal" if equal else "not equal: 'recall project' restores the views")
-    ctx.exit(0 if equal else 1)
+        for part in (*done.views, *done.index):
+            say(f"{part.state:<8} {part.name}{f'  ({part.note})' if part.note else ''}")
+        restored = "not equal: 'recall project' restores views, 'recall index rebuild' the index"
+        say("equal" if done.equal else restored)
+    ctx.exit(0 if done.equal else 1)
