@@ -52,7 +52,10 @@ def _turns(erased: Erased) -> int:
 
 
 def _views(erased: Erased) -> int:
-    """Write the project's views anew, and remove what a killed replay left of them; where that cannot be done they are removed: losing them loses nothing."""
+    """Write the project's views anew; where that cannot be done they are removed: losing them loses nothing.
+
+    What a replay that was killed left beside them goes too.
+    """
     from recall import cold_replay
 
     views.forget_snapshot(erased.workspace)
