@@ -42,19 +42,23 @@ def left_to_do(harness: str, scope: str, env: Mapping[str, str]) -> list[str]:
     place = PLACES[harness]
     lines = [place.left_to_do(scope), place.says]
     if harness == "codex":
-        lines.append(switched_off(place.folder(env) / "config.toml"))
+        lines.append(said_by(place.folder(env) / "config.toml"))
     return [f"{place.title}: {line}" for line in lines if line]
 
 
-def switched_off(config: Path) -> str:
-    """Return that Codex's own configuration switches hooks off, "" where it does not."""
+def said_by(config: Path) -> str:
+    """Return what Codex's own configuration has to say about hooks, "" for nothing."""
     try:
-        found = tomllib.loads(config.read_text(encoding="utf-8")).get("features", {})
+        found = tomllib.loads(config.read_text(encoding="utf-8"))
     except (OSError, ValueError):
         return ""
+    features = found.get("features")
     for name in ("hooks", "codex_hooks"):
-        if isinstance(found, dict) and found.get(name) is False:
+        if isinstance(features, dict) and features.get(name) is False:
             return f"{config} says features.{name} = false: no hook runs until that line is gone"
+    hooks = found.get("hooks")
+    if isinstance(hooks, dict) and set(hooks) - {"state"}:
+        return f"{config} has hooks of its own: Codex runs both and says so at its start"
     return ""
 
 

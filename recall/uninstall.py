@@ -10,7 +10,7 @@ from pathlib import Path
 
 from recall import git_exclude, hooks_install, launcher, service, spawn
 from recall.hook_client import ADDRESS
-from transcript import marks
+from transcript import kept_out, marks
 from transcript.errors import HookInstallError, WorkspaceError
 from transcript.gitdir import git_tree_at
 from transcript.roots import read_table
@@ -19,7 +19,7 @@ from transcript.workspace import ID_FILE
 GOODBYE_S = 6.0
 OURS = ("config.toml", "views", "memory")  # what stands in a project's .recall: settings and projections
 DATA = ("workspaces", "bin", "run", "heartbeat", "hooks-backup", "demo", "models", "eval", "config.toml")
-DATA_FILES = ("roots.*", "excluded.json", "hooks.json", "hook-counters.*", ".*.json.*")
+DATA_FILES = ("roots.*", "excluded.json", "hooks.json", "hook-counters.*", f"{kept_out.LIST}*", ".*.json.*")
 
 
 @dataclass(frozen=True, slots=True)

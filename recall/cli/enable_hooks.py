@@ -88,15 +88,15 @@ def command(
             if dry_run and plan.changes:
                 say(f"\n{plan.diff}")
         elif dry_run:
-            emit(_told(plan))
+            emit(_told(app, plan))
     if dry_run:
         note("dry run: nothing was changed")
     else:
         if scope == "user" and not remove and not yes and (changed := [plan for plan in plans if plan.changes]):
             confirm(f"Change {', '.join(str(plan.file) for plan in changed)} for every project?")
         wrong += _carry_out(app, plans, remove=remove, as_json=as_json)
-        if not remove:
-            _say_what_is_left(app, [name for name in able if any(plan.harness == name for plan in plans)], scope)
+    if not remove:
+        _say_what_is_left(app, [name for name in able if any(plan.harness == name for plan in plans)], scope)
     if wrong:
         raise HookInstallError("; ".join(wrong))
 
@@ -148,7 +148,7 @@ def _carry_out(app: App, plans: "list[Plan]", *, remove: bool, as_json: bool) ->
             wrong.append(str(error))
             continue
         if as_json:
-            emit(_told(plan))
+            emit(_told(app, plan))
         elif remove:
             note(f"{'hooks removed from' if plan.changes else 'nothing of ours in'} {plan.file}")
         elif plan.form.kind != "rules":
@@ -174,7 +174,9 @@ def _say_what_is_left(app: App, names: list[str], scope: str) -> None:
             note(line)
 
 
-def _told(plan: "Plan") -> dict[str, Any]:
+def _told(app: App, plan: "Plan") -> dict[str, Any]:
+    from recall.announcement import left_to_do
+
     action = ("added" if plan.comes else "removed") if plan.changes else "unchanged"
     return {
         "harness": plan.harness,
@@ -184,6 +186,7 @@ def _told(plan: "Plan") -> dict[str, Any]:
         "action": action,
         "parts": list(plan.events),
         "exclude": str(plan.exclude) if plan.exclude else None,
+        "left_to_do": left_to_do(plan.harness, plan.scope, app.env) if plan.comes else [],
     }
 
 

@@ -159,6 +159,7 @@ def test_json_is_one_object_a_file(recall, project):
         ("hooks", "added", str(project / ".grok" / "hooks" / "recall.json")),
         ("rules", "added", str(project / ".grok" / "rules" / "recall.md")),
     ]
+    assert any("takes no text from a hook" in line for line in rows[0]["left_to_do"])
     assert rows[0]["parts"] == ["SessionStart", "Stop", "SessionEnd", "SubagentStop", "PreCompact"]
     again = recall("enable-hooks", "grok-build", "--json")
     assert [json.loads(line)["action"] for line in again.out.splitlines()] == ["unchanged", "unchanged"]

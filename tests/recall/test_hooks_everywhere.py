@@ -481,6 +481,19 @@ def test_codex_hooks_that_its_configuration_switches_off_are_noticed(name, root)
     assert "features" not in left_to_do("codex", "user", os.environ)[-1]
 
 
+@pytest.mark.parametrize(
+    ("text", "told"),
+    [("[[hooks.Stop]]\nhooks = []\n", True), ('[hooks.state."x"]\ntrusted_hash = "sha256:1"\n', False)],
+    ids=["hooks", "only the trust in hooks"],
+)
+def test_codex_hooks_in_its_configuration_besides_ours_are_noticed(text, told, root):
+    config = Path(os.environ["HOME"]) / ".codex" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(text)
+
+    assert ("has hooks of its own" in left_to_do("codex", "user", os.environ)[-1]) is told
+
+
 def test_the_announcement_promises_no_injection_where_none_is_possible(root, data):
     assert "injected  nothing" in announcement(["grok-build"], "project", root, data)
     assert "at most six quoted passages" in announcement(["pi", "grok-build"], "user", root, data)

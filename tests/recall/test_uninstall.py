@@ -10,6 +10,7 @@ from support.hooks import SITE, event, payload, run_client, service_pids, stop_s
 
 from recall import hooks_install, launcher, uninstall
 from recall.service import call
+from transcript.kept_out import OPTED_OUT, keep_out
 from transcript.workspace import init
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -79,6 +80,7 @@ def test_purge_leaves_nothing_of_ours_and_all_of_theirs(root, data):
     (root / "README").write_text("theirs")
     before = everything(root), everything(home)
     set_up(root, data)
+    keep_out(str(data), b"80b5532c", OPTED_OUT)
 
     uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=print)
 
