@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from transcript.event import Event
 
 SNIPPET = 400
+OBSERVED = ("author", "actor_kind", "channel", "category", "private", "ref")
 
 
 @click.command()
@@ -63,8 +64,10 @@ def command(app: App, pointer: str, neighbours: int, whole: bool, as_json: bool)
 
 
 def as_dict(event: Event) -> dict[str, Any]:
-    """An event's envelope as far as a reader needs it."""
+    """An event's envelope as far as a reader needs it, with what a message of a channel came with."""
+    told = OBSERVED if event.type == "observation" else ()
     return {
+        **{name: event.body[name] for name in told if name in event.body},
         "id": event.id,
         "type": event.type,
         "ts": event.ts,
@@ -80,7 +83,11 @@ def as_dict(event: Event) -> dict[str, Any]:
 
 def heading(event: Event) -> str:
     """Who said it, when, in which session."""
-    what = event.body.get("tool") or event.body.get("kind") or event.type
+    body = event.body
+    what = body.get("tool") or body.get("kind") or event.type
+    if event.type == "observation" and body:
+        hidden = ", private" if body.get("private") else ""
+        what = f"{body.get('category')} on {body.get('channel')} by {body.get('author')}, external{hidden}"
     worker = f", sub-agent {event.body['worker']}" if event.body.get("worker") else ""
     return f"{event.pointer}  {minute(event.ts)}  {event.actor} ({what}), session {event.session[:8]}{worker}"
 
