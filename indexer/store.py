@@ -327,7 +327,7 @@ class Store(Reader):
 
     def _prepare(self) -> None:
         """Bring schema and tables to what this process can write."""
-        self.run("PRAGMA journal_mode = WAL")
+        self._write_ahead()
         self.run("PRAGMA synchronous = NORMAL")
         schema.migrate(self.run, now=datetime.now().astimezone().isoformat())
         if list(self.run("SELECT 1 FROM generation WHERE state = 'retired'")):
@@ -342,6 +342,18 @@ class Store(Reader):
                         schema.create_fts(self.run, generation)
                         table = f"chunk_fts_{generation}"
                         self.run(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
+
+    def _write_ahead(self) -> None:
+        """Turn the write-ahead log on. SQLite does not wait for another process's first write there, so this does."""
+        until = time.monotonic() + WRITER_BUSY_MS / 1000
+        while True:
+            try:
+                self.run("PRAGMA journal_mode = WAL")
+                return
+            except LockBusy:
+                if time.monotonic() > until:
+                    raise
+                time.sleep(0.01)
 
     def _move_plain_vectors(self) -> None:
         """Hand vectors written without the extension over to its table, in short transactions."""

@@ -227,6 +227,20 @@ def test_a_reader_never_waits_for_a_writer_and_a_writer_waits_its_turn(tmp_path)
     finished(holder)
 
 
+def test_two_that_make_the_same_index_wait_for_each_other(tmp_path):
+    """Turning the write-ahead log on is refused at once while another process writes: SQLite does not wait there."""
+    path = tmp_path / "index.sqlite"
+    holder = python(_HOLD, path, stdin=subprocess.PIPE)
+    assert holder.stdout.readline() == "held\n"
+    lets_go = threading.Timer(0.1, lambda: holder.stdin.write("\n") and holder.stdin.flush())
+    lets_go.start()
+
+    with Store.open(path, "w") as store:
+        assert rows(store, "PRAGMA journal_mode") == [("wal",)]
+    lets_go.join()
+    finished(holder)
+
+
 def test_a_writer_that_waits_in_vain_says_who_is_to_blame(tmp_path, monkeypatch):
     workspace = recorded(tmp_path, small_talk())
     with indexed(workspace):
