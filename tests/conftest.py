@@ -1,5 +1,6 @@
 """Every test gets a home and a data folder of its own."""
 
+import contextlib
 import itertools
 import os
 import socket
@@ -44,14 +45,17 @@ def _nothing_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[
     """A service or capture that outlives its test would meet the next one; what a test starts, it ends or waits for."""
     yield
     until = time.monotonic() + 60
-    while left := _processes_of(tmp_path_factory.getbasetemp()):
-        assert time.monotonic() < until, f"left running: {left}"
+    while (left := _processes_of(tmp_path_factory.getbasetemp())) and time.monotonic() < until:
         time.sleep(0.05)
+    for pid in left:
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(pid, 9)
+    assert not left, f"left running: {list(left.values())}"
 
 
-def _processes_of(folder: Path) -> list[str]:
-    """Command lines of our detached processes that work below this folder; none where the system shows no processes."""
-    found = []
+def _processes_of(folder: Path) -> dict[int, str]:
+    """Our detached processes that work below this folder; none where the system shows no processes."""
+    found = {}
     for process in Path("/proc").glob("[0-9]*"):
         try:
             words = (process / "cmdline").read_bytes().split(b"\0")
@@ -60,7 +64,7 @@ def _processes_of(folder: Path) -> list[str]:
         if any(word.startswith(os.fsencode(folder) + b"/") for word in words) and any(
             name in word for word in words for name in (b"recall.cli.serve", b"recall.background")
         ):
-            found.append(b" ".join(words).decode("utf-8", "replace"))
+            found[int(process.name)] = b" ".join(words).decode("utf-8", "replace")
     return found
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
+from support.hooks import hold_lock
 
 from recall.cli import group, main
 from recall.cli.output import duration, visible
@@ -222,10 +223,13 @@ def test_a_closed_pipe_ends_the_command_in_silence(tmp_path):
 def test_bare_recall_with_something_on_a_pipe_is_the_hook(tmp_path):
     """A payload of no known harness: nothing on either stream, exit 0."""
     command = [sys.executable, "-m", "recall.cli.main"]
+    env = {**os.environ, "RECALL_HOOK_DEADLINE_MS": "4000"}
+    held = hold_lock(Path(os.environ["RECALL_HOME"]))  # a hook that finds no time starts a service
 
     for payload in (b"", b"not json", json.dumps({"x": 1}).encode()):
-        result = subprocess.run(command, cwd=tmp_path, input=payload, capture_output=True, timeout=60)
+        result = subprocess.run(command, cwd=tmp_path, env=env, input=payload, capture_output=True, timeout=60)
         assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
+    os.close(held)
 
 
 def test_bare_recall_without_a_pipe_prints_help(tmp_path):
