@@ -64,12 +64,16 @@ def agent_of(event: Event) -> str:
 
 @dataclass(slots=True)
 class Audit:
-    """What was captured, decided, erased and indexed, by whom and when. `other` makes the parts sum to `total`."""
+    """What was captured, decided, erased and indexed, by whom and when. `other` makes the parts sum to `total`.
+
+    `signals` lists what was corrected, criticised or confirmed; those events are counted in `decided`.
+    """
 
     total: int = 0
     through: Position | None = None
     captured: dict[str, dict[str, Any]] = field(default_factory=dict)
     decided: dict[str, dict[str, Any]] = field(default_factory=dict)
+    signals: list[dict[str, Any]] = field(default_factory=list)
     erased: list[dict[str, Any]] = field(default_factory=list)
     ledger: Counter[str] = field(default_factory=Counter)
     indexed: int = 0
@@ -90,6 +94,8 @@ def audit(events: Iterable[Event]) -> Audit:
         if event.type in CURATED or event.type.startswith(("memory.", "proposal.")):
             who = str(event.body.get("actor") or event.body.get("author") or event.agent or UNATTRIBUTED)
             _add(found.decided, who, event)
+            if event.type == "correction":
+                found.signals.append(_signal(event, who))
         elif event.type == "redaction":
             found.erased.append(_redaction(event))
         elif event.type == "recall":
@@ -110,6 +116,11 @@ def _add(parts: dict[str, dict[str, Any]], name: str, event: Event) -> None:
     part["types"][event.type] += 1
     part["sessions"].add(event.session)
     part["first"], part["last"] = min(part["first"], event.ts), max(part["last"], event.ts)
+
+
+def _signal(event: Event, who: str) -> dict[str, Any]:
+    told = {name: str(event.body.get(name, "")) for name in ("kind", "of", "channel", "actor_kind")}
+    return {"event": event.id, "ts": event.ts, "by": who, **told}
 
 
 def _redaction(event: Event) -> dict[str, Any]:

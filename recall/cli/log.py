@@ -9,7 +9,7 @@ import click
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import emit, say
 from recall.cli.show import as_dict, heading, shortened
-from transcript.telling import counted
+from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
     from collections import Counter
@@ -153,6 +153,7 @@ def audit_dict(found: Audit, used: list[dict[str, Any]]) -> dict[str, Any]:
         "captured": {name: part_dict(part) for name, part in sorted(found.captured.items())},
         "decided": {name: part_dict(part) for name, part in sorted(found.decided.items())},
         "ledger": ordered(found.ledger),
+        "signals": found.signals,
         "erased": found.erased,
         "index_runs": found.indexed,
         "other": ordered(found.other),
@@ -170,13 +171,16 @@ def audit_text(found: Audit, used: list[dict[str, Any]]) -> str:
     lines = [f"{counted(found.total, 'event')}, {found.accounted():,} accounted for"]
     for title, parts in (("captured", found.captured), ("decided", found.decided)):
         for name, part in sorted(parts.items()):
-            span = f"{part['first'][:16].replace('T', ' ')} to {part['last'][:16].replace('T', ' ')}"
+            span = f"{minute(part['first'])} to {minute(part['last'])}"
             lines.append(f"  {title} {name}: {part['events']:,} ({ranking(part['types'])}), {span}")
+    for told in found.signals:
+        where = f" on {told['channel']}" if told["channel"] else ""
+        what = f"{told['kind'] or 'correction'} of {told['of'][:10] or 'a redacted event'}"
+        lines.append(f"  {what} by {told['by']}{where}, {minute(told['ts'])}")
     for entry in found.erased:
         if not entry.get("done"):
             who = f" by {entry['by']}" if entry.get("by") else ""
-            when = entry["ts"][:16].replace("T", " ")
-            lines.append(f"  erased {when}{who}: {counted(entry['events'], 'event')} ({entry['how']})")
+            lines.append(f"  erased {minute(entry['ts'])}{who}: {counted(entry['events'], 'event')} ({entry['how']})")
     lines.append(f"  ledger: {ranking(found.ledger) or 'no turn yet'}")
     lines.append(f"  index runs: {found.indexed:,}; other: {ranking(found.other) or 'none'}")
     for part in used:

@@ -116,6 +116,32 @@ def test_the_commands_print_what_the_record_holds(tmp_path):
     assert "captured claude-code" in run("audit")
 
 
+def test_an_audit_lists_corrections_and_confirmations(tmp_path):
+    """LCA-4.7-04: who said it, of what, on which channel."""
+    project = Project(tmp_path)
+    app = App(project.env, project.root, project.data)
+
+    def run(*arguments):
+        done = CliRunner().invoke(cli, list(arguments), obj=app)
+        assert done.exit_code == 0, done.output
+        return done.stdout
+
+    run("decide", "The port is 8080", "--actor", "dana", "--as", "human")
+    of = project.events("decision")[0]
+    told = [("correction", "kite", "agent", "synapse"), ("confirmation", "dana", "human", "")]
+    for kind, actor, what, channel in told:
+        run("correct", of.pointer, kind, "--kind", kind, "--actor", actor, "--as", what, "--channel", channel)
+
+    account = json.loads(run("log", "audit", "--json"))
+    shown = run("log", "audit")
+
+    assert [(s["kind"], s["by"], s["actor_kind"], s["channel"]) for s in account["signals"]] == told
+    assert {s["of"] for s in account["signals"]} == {of.id}
+    assert account["total"] == account["accounted"] == 3
+    assert f"correction of {of.id[:10]} by kite on synapse" in shown
+    assert f"confirmation of {of.id[:10]} by dana, " in shown
+
+
 def test_a_task_that_is_told_by_commands_has_its_trail(tmp_path):
     project = Project(tmp_path)
     app = App(project.env, project.root, project.data)
