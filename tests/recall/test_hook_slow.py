@@ -123,7 +123,7 @@ def test_the_command_does_what_the_launcher_does(words, data, workspace, monkeyp
     monkeypatch.setenv("RECALL_HOME", str(data))
     command = [sys.executable, "-I", "-m", "recall.cli.main", *words]
 
-    by_command = run_client(data, payload(QUESTION, session_id="a"), command=command, RECALL_HOOK_DEADLINE_MS="3000")
+    by_command = run_client(data, payload(QUESTION, session_id="a"), command=command, RECALL_HOOK_DEADLINE_MS="4000")
     by_launcher = run_client(data, payload(QUESTION, session_id="b"), command=client_command(data, site=SITE))
 
     assert (by_command.code, by_command.err) == (0, b"")
