@@ -4,10 +4,13 @@ import json
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 from support.capture import KEY, Project
 from support.contract import BLOCK, ENVELOPE, INJECTED, PROMPT, REPLY, RESULT, Contract, builder_of
 from support.harness import nothing_new, only, read_in_steps, read_source, same_everywhere
 
+from recall.cli.app import App
+from recall.cli.group import cli
 from transcript.adapters.base import Adapter, Options
 from transcript.adapters.jsonl import Damage, Line, parse_line, raw_lines
 from transcript.adapters.registry import ADAPTERS, fault
@@ -110,6 +113,27 @@ def test_ids_do_not_depend_on_where_a_line_stands(adapter, built):
 @EVERY
 def test_damaged_lines_between_the_records_change_nothing(adapter, built):
     assert fed(adapter, built.path, garbage=True) == fed(adapter, built.path)
+
+
+@pytest.mark.parametrize(
+    ("name", "harness"), [("codex", "codex"), ("claude", "claude-code"), ("grok", "grok-build")]
+)  # fmt: skip
+def test_the_command_takes_in_a_session_of_one_adapter_around_a_malformed_line(tmp_path, name, harness):
+    """ESAA-08: user turn, assistant turn, call and result are in the record, the malformed line is reported."""
+    project = Project(tmp_path)
+    path = builder_of(harness)(tmp_path / "sessions", str(project.root)).path
+    first, _, rest = path.read_bytes().partition(b"\n")
+    path.write_bytes(first + b'\n{"type": "user", "mess\n' + rest)
+    app = App(project.env, project.root, project.data)
+
+    done = CliRunner().invoke(cli, ["sync", "--adapter", name, "--from", str(tmp_path / "sessions")], obj=app)
+
+    assert done.exit_code == 0, done.output
+    assert f"{path} line " in done.output
+    assert "unreadable JSON" in done.output
+    assert project.texts() == [PROMPT, REPLY]
+    assert [event.body["call_id"] for event in project.events("tool_call", "tool_result")] == ["t1", "t1"]
+    assert {event.agent for event in project.events("conversation_turn")} == {harness}
 
 
 @EVERY
