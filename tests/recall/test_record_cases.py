@@ -1,5 +1,6 @@
 """Real faults of other tools, from session file to answer: two projects in one folder, a source that is gone."""
 
+import json
 import shutil
 
 import pytest
@@ -90,6 +91,24 @@ def test_case_log_source_deleted(shared, tmp_path):
     assert missing == [str(path)]
     assert (back.added, back.failed, CaptureState(project.workspace).missing()) == (0, [], [])
     assert sum("osprey-7007" in text for text in project.texts("prompt")) == 1
+
+
+def test_one_recall_finds_what_was_said_on_both_surfaces_of_a_key(tmp_path):
+    """LCA-4.7-01."""
+    project = Project(tmp_path)
+    folder = project.root / "wire"
+    folder.mkdir()
+    for surface, words in (("cli", "quokka-1101"), ("web", "numbat-2202")):
+        head = {"recall_wire": 1, "tool": "loom", "session": f"s-{surface}", "cwd": str(project.root)}
+        said = {"type": "prompt", "id": surface, "ts": "2026-03-01T12:00:00Z", "text": f"The ledger here is {words}."}
+        lines = [{**head, "surface": surface, "session_key": "desk"}, said]
+        (folder / f"{surface}.jsonl").write_text("".join(json.dumps(line) + "\n" for line in lines))
+    project.sync(sources=folder)
+    index(project)
+
+    answer = found(project, LEDGER)
+
+    assert ("quokka-1101" in answer, "numbat-2202" in answer) == (True, True)
 
 
 def test_a_message_of_a_channel_is_shown_with_where_it_came_from(tmp_path):

@@ -15,6 +15,7 @@ from transcript.canonical import b32id
 from transcript.capture_state import CaptureState
 from transcript.errors import RecordError
 from transcript.event import Position
+from transcript.export import export
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.native import NativeStore
@@ -228,13 +229,27 @@ def test_ledger_rows_that_show_an_erased_event_go_with_it(tmp_path):
     assert [bool(event.body) for event in Log(log.workspace).read()][:4] == [False, False, False, True]
 
 
-def test_reasoning_obeys_the_same_commands(tmp_path):
+@pytest.mark.parametrize(
+    "planner",
+    [
+        lambda workspace, event: plan_text(workspace, SECRET),
+        lambda workspace, event: plan_events(workspace, {event}),
+        lambda workspace, event: plan_retention(workspace, NOW),
+    ],
+    ids=["forget", "redact", "retention"],
+)
+def test_reasoning_obeys_the_same_commands(tmp_path, planner):
+    """LCA-12.2-05; what is left goes out with the next export and the words do not."""
     drafts = [make_draft("why", "reasoning", text=f"the key is {SECRET}"), make_draft("other", text="kept")]
     log = make_log(tmp_path, drafts)
+    [event] = [event.id for event in log.read() if event.type == "reasoning"]
+    assert SECRET.encode() in b"".join(export(log.workspace))
 
-    erase(log.workspace, lambda: plan_text(log.workspace, SECRET), now=NOW)
+    erase(log.workspace, lambda: planner(log.workspace, event), now=NOW)
 
     assert holding(log.workspace.home, SECRET) == []
+    assert SECRET.encode() not in b"".join(export(log.workspace))
+    assert Log(log.workspace).get(event).body == {}
     assert verify(log.workspace).problems == []
 
 
