@@ -39,7 +39,7 @@ def test_every_package_is_marked_typed(wheel_names, package):
     "name",
     [
         "indexer/data/tokenizer.json",
-        "transcript/schema/event.schema.json",
+        *(f"transcript/schema/{name}.schema.json" for name in ("event", "export", "tasks", "wire")),
         *(f"recall/extensions/{name}.js" for name in ("pi", "opencode", "cline")),
     ],
 )
