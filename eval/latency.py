@@ -21,14 +21,15 @@ from eval.tables import table
 from health.stats import median, percentile
 from recall import launcher, ledger, service
 from recall.hook_client import ADDRESS
-from recall.spawn import SERVICE_STARTING
+from recall.spawn import SERVICE_STARTING, take_lock
 from transcript.log import Log
 from transcript.telling import counted
-from transcript.workspace import Workspace
+from transcript.workspace import Workspace, init
 
 HARNESS = "claude-code"
 WAIT_S = 60.0
 FLOOR = "empty interpreter"
+EVENTS = ("Stop", "SessionEnd")  # behind them a capture starts, which the harness must not wait for
 LOG_FILES_LEFT_OUT = ("native", "blobs", "quarantine")
 Progress = Callable[[str], None]
 
@@ -61,6 +62,7 @@ class LatencyReport:
     ready_ms: float | None
     machine: Machine
     load_after: tuple[float, float, float]
+    captured: int | None = None  # events that the captures behind EVENTS took in; None when they were not timed
 
     def to_text(self) -> str:
         """Return one table and the circumstances."""
@@ -76,8 +78,12 @@ class LatencyReport:
         lines += [
             f"{run.name}: ledger says {', '.join(f'{k} {v}' for k, v in sorted(run.modes.items())) or 'nothing'}"
             for run in self.runs
-            if run.name != FLOOR
+            if run.modes
         ]
+        if self.captured is not None:
+            lines.append(
+                f"behind {' and '.join(EVENTS)}: {counted(self.captured, 'event')} captured, by a process of its own"
+            )
         if self.ready_ms is not None:
             lines.append(f"service ready {self.ready_ms:,.0f} ms after the first hook")
         return "\n".join(lines)
@@ -107,10 +113,14 @@ def run(
     n: int = 40,
     warm: bool = True,
     cold: bool = True,
+    events: bool = False,
     env: Mapping[str, str] = os.environ,
     progress: Progress | None = None,
 ) -> LatencyReport:
-    """Time n warm and n cold turns of workspace, copied to scratch; prompts go round when there are fewer than n."""
+    """Time n warm and n cold turns of workspace, copied to scratch; prompts go round when there are fewer than n.
+
+    With events, also how long the harness waits at the end of a turn and of a session, in a small project made for it.
+    """
     if workspace.root is None:
         raise ValueError("the workspace has no project folder to ask from")
     if not prompts:
@@ -121,16 +131,20 @@ def run(
     copied = Workspace(workspace.id, home / "workspaces" / workspace.id, workspace.root)
     bench = _Bench(home, copied, prompts, env)
     runs: list[Turns] = []
-    ready = None
+    ready = captured = None
+    ends = Ends(scratch, home, bench) if events else None
     before = machine()
     try:
         if cold:
             tell(f"{counted(n, 'turn')} without a service")
             runs.append(bench.cold(n))
+            runs += ends.timed(n, "without service") if ends else []
         if warm:
             tell(f"{counted(n, 'turn')} with the service")
             ready = bench.start_service()
             runs += bench.warm(n)
+            runs += ends.timed(n, "warm") if ends else []
+        captured = ends.captured() if ends else None
     finally:
         bench.stop_service()
     return LatencyReport(
@@ -143,6 +157,7 @@ def run(
         ready,
         before,
         load(),
+        captured,
     )
 
 
@@ -223,18 +238,18 @@ class _Bench:
 
     def _turn(self) -> tuple[float, float, bool]:
         """Run one hook; return milliseconds to the last byte of output, to exit, and whether it answered."""
-        payload = json.dumps(
-            {
-                "session_id": str(uuid.uuid4()),
-                "transcript_path": str(self._home / "none.jsonl"),
-                "cwd": str(self._workspace.root),
-                "permission_mode": "default",
-                "hook_event_name": "UserPromptSubmit",
-                "prompt": self._prompts[self._asked % len(self._prompts)],
-            }
-        ).encode()
+        prompt = self._prompts[self._asked % len(self._prompts)]
         self._asked += 1
-        return self._run(self._line, payload)
+        none = self._home / "none.jsonl"
+        return self.call("UserPromptSubmit", self._workspace.root, str(uuid.uuid4()), none, prompt=prompt)
+
+    def call(
+        self, event: str, cwd: Path | None, session: str, transcript: Path, **more: object
+    ) -> tuple[float, float, bool]:
+        """Run the installed line for one event of the harness; return what `_turn` does."""
+        payload = {"session_id": session, "transcript_path": str(transcript), "cwd": str(cwd)}
+        payload |= {"permission_mode": "default", "hook_event_name": event}
+        return self._run(self._line, json.dumps({**payload, **more}).encode())
 
     def _run(self, line: str, payload: bytes) -> tuple[float, float, bool]:
         """Run one line as a harness does, through the shell."""
@@ -285,6 +300,46 @@ class _Bench:
         until = time.monotonic() + seconds
         while not condition() and time.monotonic() < until:
             time.sleep(0.02)
+
+
+class Ends:
+    """Times the ends of turns and sessions in a project of one session, whose file the captures behind them take in."""
+
+    def __init__(self, scratch: Path, home: Path, bench: _Bench) -> None:
+        self._home, self._bench = home, bench
+        self._project = scratch / "ends"
+        self._project.mkdir()
+        self._workspace = init(self._project, home)
+        self._session = str(uuid.uuid4())
+        self._file = scratch / "harness" / "projects" / "ends" / f"{self._session}.jsonl"
+        self._file.parent.mkdir(parents=True)
+        said = {"role": "user", "content": "Which port does the gannet service use?"}
+        line = {"type": "user", "uuid": str(uuid.uuid4()), "sessionId": self._session, "cwd": str(self._project)}
+        told = {"parentUuid": None, "timestamp": "2026-01-01T00:00:00.000Z", "version": "2.1.0", "message": said}
+        self._file.write_text(json.dumps({**line, **told}) + "\n", encoding="utf-8")
+
+    def timed(self, n: int, name: str) -> list[Turns]:
+        """Return the times of n ends of each kind."""
+        runs = []
+        for event in EVENTS:
+            times = [self._bench.call(event, self._project, self._session, self._file) for _ in range(n)]
+            out, ended = tuple(round(t, 2) for t, _, _ in times), tuple(round(t, 2) for _, t, _ in times)
+            runs.append(Turns(f"{event}, {name}", out, ended, sum(answered for *_, answered in times), {}))
+        return runs
+
+    def captured(self) -> int:
+        """Wait until the captures are done and return how many turns they took in."""
+        for lock in (self._home / "run").glob("capture-*.lock"):
+            until = time.monotonic() + WAIT_S
+            while time.monotonic() < until:
+                held = take_lock(str(lock))
+                if held is not None:
+                    os.close(held)
+                    break
+                time.sleep(0.1)
+        if not self._workspace.head_file.exists():
+            return 0
+        return sum(event.type == "conversation_turn" for event in Log(self._workspace).read())
 
 
 def _three(values: Sequence[float]) -> list[float | None]:

@@ -32,6 +32,7 @@ def command() -> None:
 @click.option("-n", "count", type=click.IntRange(min=1), default=40, show_default=True, help="Turns of each kind.")
 @click.option("--warm/--no-warm", default=True, help="Turns that a running service answers.")
 @click.option("--cold/--no-cold", default=True, help="Turns that find no service and go by words.")
+@click.option("--events/--no-events", default=True, help="The ends of turns and sessions, behind which a capture runs.")
 @click.option("--chunks", type=click.IntRange(min=1), help="Only the newest chunks of this project, this many.")
 @click.option(
     "--fill-vectors", is_flag=True, help="Made-up vectors where there are none: time depends on their number."
@@ -46,6 +47,7 @@ def latency(
     count: int,
     warm: bool,
     cold: bool,
+    events: bool,
     chunks: int | None,
     fill_vectors: bool,
     made_up: int | None,
@@ -81,6 +83,7 @@ def latency(
             n=count,
             warm=warm,
             cold=cold,
+            events=events,
             env=chosen.env,
             progress=note,
         )

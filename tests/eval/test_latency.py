@@ -44,14 +44,22 @@ def test_a_workspace_without_prompts_is_refused(place, tmp_path):
 
 @pytest.mark.slow
 def test_turns_are_timed_through_the_installed_line(place, tmp_path):
-    """Two turns each, in real processes: cold ones go by words, warm ones by the service."""
+    """Two turns each, in real processes: cold ones go by words, warm ones by the service.
+
+    So are the ends of turns and sessions, and what they start behind themselves does its work.
+    """
     workspace, data = place
     facts = IndexFacts(300, 0, "m", "s")
     env = {**os.environ, "RECALL_HOOK_DEADLINE_MS": "4000"}
 
-    report = latency.run(workspace, data, tmp_path, facts=facts, prompts=made_prompts(8), n=2, env=env)
+    report = latency.run(workspace, data, tmp_path, facts=facts, prompts=made_prompts(8), n=2, events=True, env=env)
 
-    cold, warm, floor = report.runs
+    cold, stop, end, warm, floor, stop_warm, end_warm = report.runs
+    assert [run.name for run in (stop, end)] == ["Stop, without service", "SessionEnd, without service"]
+    assert [run.name for run in (stop_warm, end_warm)] == ["Stop, warm", "SessionEnd, warm"]
+    assert {run.answered for run in (stop, end, stop_warm, end_warm)} == {0}
+    assert report.captured == 1
+    assert "behind Stop and SessionEnd: 1 event captured" in report.to_text()
     assert len(floor.output_ms) == 2
     assert (len(cold.output_ms), len(warm.output_ms)) == (2, 2)
     assert all(out <= end for run in report.runs for out, end in zip(run.output_ms, run.exit_ms, strict=True))
