@@ -99,6 +99,7 @@ def forget(project, text=SECRET):
 
 
 def test_forgotten_words_are_in_no_file_and_no_answer(tmp_path):
+    """LCA-12.2-04."""
     project = made(tmp_path)
     workspace = project.workspace
     assert {"log/activity.jsonl", "index.sqlite"} <= set(holding(workspace, SECRET))
@@ -287,6 +288,7 @@ def test_a_pointer_stands_for_its_words(tmp_path):
 
 
 def test_redact_empties_one_event_and_names_what_still_holds_the_words(tmp_path):
+    """LCA-12.2-02."""
     project = made(tmp_path)
     prompt = project.events("conversation_turn")[0]
 
@@ -301,6 +303,7 @@ def test_redact_empties_one_event_and_names_what_still_holds_the_words(tmp_path)
 
 
 def test_retention_needs_a_decision_and_does_what_its_dry_run_said(tmp_path):
+    """LCA-12.2-01."""
     project = made(tmp_path)
     app = App(project.env, project.root, project.data)
     app.now = lambda: NOW.replace(year=2028)

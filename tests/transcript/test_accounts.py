@@ -29,6 +29,7 @@ def record(tmp_path):
 
 
 def test_every_breakdown_sums_to_the_total_with_a_bucket_for_the_nameless(tmp_path):
+    """ESAA-43."""
     log = record(tmp_path)
 
     found = stats(log.read())
@@ -41,6 +42,7 @@ def test_every_breakdown_sums_to_the_total_with_a_bucket_for_the_nameless(tmp_pa
 
 
 def test_an_audit_accounts_for_every_event(tmp_path):
+    """ESAA-41."""
     log = record(tmp_path)
     target = next(log.read())
     erase(log.workspace, lambda: plan_events(log.workspace, {target.id}, reason="asked"), now=NOW, by="dana")

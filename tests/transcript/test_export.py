@@ -78,6 +78,7 @@ def moved(project, base):
 
 
 def test_an_import_gives_the_same_record_views_and_verdict(tmp_path):
+    """LCA-12.2-03."""
     project, _, _ = made(tmp_path / "here")
 
     app, said, _ = moved(project, tmp_path)

@@ -124,6 +124,7 @@ def test_an_adapter_of_another_package_is_asked_before_claude():
 
 
 def test_a_toy_adapter_keeps_the_contract(tmp_path):
+    """ESAA-09."""
     path = toy_file(tmp_path / "one", tmp_path)
     drafts, counts = read_source(Toy(), path)
 
@@ -163,6 +164,7 @@ def test_a_toy_adapter_is_synced_like_our_own(tmp_path):
     ],
 )
 def test_what_is_no_adapter_is_refused_with_one_line(made, why):
+    """LCA-3-01."""
     found = registered([Point("odd", made), Point("toy", Toy)])
 
     [(name, reason)] = found.refused

@@ -237,6 +237,7 @@ def recall(capsys, monkeypatch):
 
 
 def test_the_example_of_the_page_is_taken_in_indexed_and_recalled(recall, tmp_path, monkeypatch):
+    """LCA-12.7-03."""
     [example] = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
     home = tmp_path / "shop"
     home.mkdir()
