@@ -71,6 +71,7 @@ class Contract:
     rollouts: bool = False  # its sessions are files named `rollout-...`, nobody else's are
     shape: str = ""  # of an answer; "" where the harness takes none
     answers: tuple[str, ...] = ()  # our events that may be answered
+    opens_with_prompt: bool = False  # loses what its session's start is told: the first prompt's answer brings it
     repeats: bool = False  # asks again with an empty prompt after a tool call
     tells_compaction: bool = (
         True  # by the session's start with source "compact"; else only the event before it is known
@@ -133,7 +134,9 @@ CONTRACTS = {
             only={"PreCompress": ("trigger", "manual")},  # with "auto" it comes before each request of the model
             tells_compaction=False,
             shape=SPECIFIC,
-            answers=(PROMPT, START),
+            # What a start is told stands in front of the first prompt, and a resume drops such a prompt altogether.
+            answers=(PROMPT,),
+            opens_with_prompt=True,
             repeats=True,
             wraps="hook_context",
         ),
@@ -171,7 +174,8 @@ CONTRACTS = {
                 ("reason", "sessionEnd"),
             ),
             shape=TOP,
-            answers=(PROMPT, START),
+            answers=(PROMPT,),  # what a start is told is gone from a resumed session
+            opens_with_prompt=True,
         ),
         Contract(
             "cursor",

@@ -45,6 +45,12 @@ class Payload:
         return self.event == START and self._is_heard
 
     @property
+    def opens_with_prompt(self) -> bool:
+        """Whether what the session's start has to say comes with the first prompt after it."""
+        contract = CONTRACTS.get(self.harness)
+        return contract is not None and contract.opens_with_prompt and not self.agent
+
+    @property
     def captures(self) -> bool:
         """Whether the session's file has something new to take in."""
         return self.event in CAPTURE_EVENTS

@@ -6,17 +6,19 @@ On the hook path: standard library only.
 import json
 import os
 import time
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from indexer.reader import Reader
 from indexer.rows import IndexMeta
 from recall import engine, harness
-from recall.harness import Payload
+from recall.harness import START, Payload
+from recall.hook_start import HookStart
 from recall.query import Query
 from recall.settings import Settings
-from recall.turn import CountTokens, Scorer, Turn, Vectors
+from recall.turn import CountTokens, Scorer, Turn, Vectors, bytes_third
 from recall.turnstate import TurnState
 from recall.version import VERSION
 from scoring.score import score_all
@@ -57,7 +59,18 @@ class HookTurn:
         self._query = Query(payload.prompt, payload.session, payload.harness, payload.cwd)
         self._already: frozenset[str] = frozenset()
         self._state: TurnState | None = None
+        self._opening: HookStart | None = None
         self._latency_ms = 0.0
+
+    def open(self, env: Mapping[str, str]) -> None:
+        """Let the answer begin with where the work stands, in a harness whose start could not be told that."""
+        if self.workspace is None or not self.payload.opens_with_prompt:
+            return
+        source = TurnState(self.workspace.run_dir, self.payload.session, cwd=self.payload.cwd).opening()
+        if source:
+            started = replace(self.payload, source=source)
+            self._opening = HookStart(started, self.data, call=self.call, now=self.now, started=self.started)
+            self._opening.answer(bytes_third, env)
 
     def answer(self, means: Means, settings: Settings) -> bytes:
         """Return what goes to the harness; the ledger row is complete once this has returned."""
@@ -69,6 +82,7 @@ class HookTurn:
         already = self._state.begin(self.payload.prompt, now=self.now, call=self.call)
         if already is None:
             return self.silent("twin")
+        already |= frozenset(self._opening.told.events if self._opening else ())
         self._already = already
         self.turn = engine.recall(
             self._query,
@@ -81,13 +95,17 @@ class HookTurn:
             already=already,
         )
         self._latency_ms = (time.monotonic() - self.started) * 1000
-        return harness.answer(self.payload, self.turn.block)
+        return self._said()
 
     def silent(self, reason: str) -> bytes:
-        """Answer nothing, for this reason."""
+        """Recall nothing, for this reason."""
         self.turn = Turn("", (), reason)
         self._latency_ms = (time.monotonic() - self.started) * 1000
-        return b""
+        return self._said()
+
+    def _said(self) -> bytes:
+        told = self._opening.told.block if self._opening else ""
+        return harness.answer(self.payload, "\n\n".join(block for block in (told, self.turn.block) if block))
 
     def record(self, *, lock_timeout: float = 0.02) -> str:
         """Write the ledger row and what the session has been shown; return why there is no row, or "".
@@ -103,6 +121,9 @@ class HookTurn:
             return self.reason
         if self._state is not None and self.turn.block:
             self._state.settle([p.event for item in self.turn.items for p in item.candidate.pointers])
+        if self._opening is not None:
+            self._opening.record(lock_timeout=lock_timeout)
+            TurnState(self.workspace.run_dir, self.payload.session, cwd=self.payload.cwd).open("")
         from transcript.log import Log
 
         try:
@@ -134,9 +155,17 @@ class HookTurn:
 
 
 def forget_injected(payload: Payload, workspace: Workspace | None) -> None:
-    """After a compaction or `/clear` nothing that was injected stands in the model's window any more."""
-    if payload.compacts and workspace is not None:
-        TurnState(workspace.run_dir, payload.session, cwd=payload.cwd).clear()
+    """After a compaction or `/clear` nothing that was injected stands in the model's window any more.
+
+    Where the start of a session is told with its first prompt, how it started is remembered until then.
+    """
+    if workspace is None:
+        return
+    state = TurnState(workspace.run_dir, payload.session, cwd=payload.cwd)
+    if payload.compacts:
+        state.clear()
+    if payload.opens_with_prompt and (payload.compacts or payload.event == START):
+        state.open(payload.source or ("compact" if payload.compacts else "startup"))
 
 
 def beat(data: Path, payload: Payload, mode: str) -> None:

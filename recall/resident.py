@@ -59,6 +59,7 @@ class Resident:
     def _answer(self, payload: Payload, started: float, left_s: float) -> Reply:
         now = hook_turn.utc_now()
         turn = HookTurn(payload, self._data, mode="warm", call=payload.call, now=now, started=started)
+        turn.open(self._env)
         output = b""
         if turn.workspace is None:
             turn.silent("no_workspace")

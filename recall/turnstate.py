@@ -25,6 +25,7 @@ KEEP_DAYS = 30
 class _State:
     injected: list[str] = field(default_factory=list)
     claims: dict[str, float] = field(default_factory=dict)
+    opening: str = ""  # how the session started, until a prompt has been told where the work stands
 
 
 class TurnState:
@@ -55,7 +56,7 @@ class TurnState:
                 return None
             if held:
                 fresh = {k: v for k, v in state.claims.items() if abs(at - v) <= TWIN_SECONDS}
-                _write(self.path, _State(state.injected, {**fresh, key: at}))
+                _write(self.path, _State(state.injected, {**fresh, key: at}, state.opening))
         return frozenset(state.injected) if self.session else frozenset()
 
     def settle(self, events: list[str]) -> None:
@@ -66,13 +67,26 @@ class TurnState:
             state = _read(self.path)
             known = set(state.injected)
             state.injected += [event for event in dict.fromkeys(events) if event not in known]
-            _write(self.path, _State(state.injected[-MOST_IDS:], state.claims))
+            _write(self.path, _State(state.injected[-MOST_IDS:], state.claims, state.opening))
+
+    def opening(self) -> str:
+        """Return how the session started, "" once its opening was told."""
+        return _read(self.path).opening
+
+    def open(self, source: str) -> None:
+        """Remember how the session started, for its next prompt; "" when that prompt has been answered."""
+        if not self.session:
+            return
+        with _Held(self.path, seconds=1.0):
+            state = _read(self.path)
+            _write(self.path, _State(state.injected, state.claims, source))
 
     def clear(self) -> None:
         """Forget what was injected: the session was compacted and no longer holds it."""
         with _Held(self.path, seconds=1.0):
             if self.path.exists():
-                _write(self.path, _State([], _read(self.path).claims))
+                state = _read(self.path)
+                _write(self.path, _State([], state.claims, state.opening))
 
 
 def forget(path: Path, events: frozenset[str]) -> bool:
@@ -82,7 +96,7 @@ def forget(path: Path, events: frozenset[str]) -> bool:
         kept = [event for event in state.injected if event not in events]
         if not state.claims and kept == state.injected:
             return False
-        _write(path, _State(kept))
+        _write(path, _State(kept, opening=state.opening))
         return True
 
 
@@ -122,12 +136,14 @@ def _read(path: Path) -> _State:
         return _State(
             [event for event in raw["injected"] if isinstance(event, str)],
             {str(key): float(value) for key, value in raw["claims"].items()},
+            str(raw.get("opening", "")),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return _State()
 
 
 def _write(path: Path, state: _State) -> None:
-    text = json.dumps({"injected": state.injected, "claims": state.claims}, separators=(",", ":"))
+    held = {"injected": state.injected, "claims": state.claims, **({"opening": state.opening} if state.opening else {})}
+    text = json.dumps(held, separators=(",", ":"))
     with contextlib.suppress(OSError):
         write_atomic(path, text.encode(), durable=False)

@@ -157,9 +157,9 @@ TOP = {"additionalContext": "a block"}
 ANSWERS = {
     "claude-code": (SPECIFIC, STARTS),
     "codex": (SPECIFIC, STARTS),
-    "gemini-cli": ({"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "a block"}}, STARTS),
+    "gemini-cli": ({"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "a block"}}, None),
     "qwen-code": (SPECIFIC, STARTS),
-    "copilot-cli": (TOP, TOP),
+    "copilot-cli": (TOP, None),
     "cursor": ({"continue": True, "additional_context": "a block"},) * 2,
     "pi": (TOP, TOP),
     "opencode": (TOP, TOP),
@@ -173,7 +173,7 @@ def test_the_answer_has_exactly_the_form_that_this_harness_takes(harness, event)
     found = answer(took(harness, event), "a block")
 
     place = {"UserPromptSubmit": 0, "SessionStart": 1}.get(event)
-    if place is None or harness in MUTE:
+    if place is None or harness in MUTE or ANSWERS[harness][place] is None:
         assert found == b""
     else:
         assert json.loads(found) == ANSWERS[harness][place]

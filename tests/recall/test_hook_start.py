@@ -33,6 +33,7 @@ from transcript.workspace import Workspace, exclude, init
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="clients are started as on Unix")
 ANSWERED = [name for name, contract in CONTRACTS.items() if "SessionStart" in contract.answers]
+WITH_PROMPT = [name for name, contract in CONTRACTS.items() if contract.opens_with_prompt]
 NEXT = "- next: T2 Document the old schema"
 
 
@@ -98,6 +99,68 @@ def test_every_harness_that_listens_is_told_where_the_work_stands(harness, resid
 def test_a_harness_that_does_not_listen_is_told_nothing(resident, workspace):
     assert ask(resident, start("grok-build"), "grok-build") == ""
     assert told_rows(workspace) == []
+
+
+def test_every_contract_that_answers_is_told_somehow():
+    assert {*ANSWERED, *WITH_PROMPT} == {name for name, contract in CONTRACTS.items() if contract.answers}
+    assert sorted(WITH_PROMPT) == ["copilot-cli", "gemini-cli"]
+
+
+def prompt(harness: str, words: str = "Please go on.") -> bytes:
+    return raw(harness, "UserPromptSubmit", cwd=str(project()), prompt=words)
+
+
+@pytest.mark.parametrize("harness", WITH_PROMPT)
+@pytest.mark.parametrize("indexed", [True, False])
+def test_where_the_start_would_be_lost_the_first_prompt_brings_it(harness, indexed, resident, workspace):
+    if indexed:
+        with Store.open(workspace.index_path, "w") as store:
+            writer.index(workspace, store, IndexSettings(), now=NOW)
+
+    at_start = ask(resident, start(harness), harness)
+    first, second = (ask(resident, prompt(harness, words), harness) for words in ("Please go on.", "And now?"))
+
+    assert at_start == ""
+    assert NEXT in first
+    assert second == ""
+    (row,) = told_rows(workspace)
+    assert (row["block"], row["source"], row["harness"]) == (first, "startup", harness)
+
+
+@pytest.mark.parametrize("harness", WITH_PROMPT)
+def test_a_resumed_or_compacted_session_is_told_with_its_next_prompt(harness, resident, workspace):
+    ask(resident, start(harness), harness)
+    ask(resident, prompt(harness), harness)
+    ask(resident, start(harness, source="resume"), harness)
+    resumed = ask(resident, prompt(harness, "And now?"), harness)
+    Log(workspace).append([decision(ANA, at(30), "Ship on Friday")], now=NOW)
+    views.refresh(workspace)
+    meanwhile = ask(resident, prompt(harness, "Still nothing?"), harness)
+    ask(resident, start(harness, source="resume"), harness)
+    new = ask(resident, prompt(harness, "What is new?"), harness)
+    ask(resident, raw(harness, "PreCompact", cwd=str(project()), trigger="manual"), harness)
+    compacted = ask(resident, prompt(harness, "Once more?"), harness)
+
+    assert (resumed, meanwhile) == ("", "")
+    assert [line.split(" | ")[0] for line in new.splitlines()[2:-1]] == ["- decided: Ship on Friday"]
+    assert NEXT in compacted
+    assert [row["source"] for row in told_rows(workspace)] == ["startup", "resume", "compact"]
+
+
+def test_the_first_prompt_brings_what_is_recalled_too_and_nothing_of_it_twice(resident, workspace):
+    with Store.open(workspace.index_path, "w") as store:
+        writer.index(workspace, store, IndexSettings(), now=NOW)
+    where = {"cwd": str(project()), "session_id": "begun"}
+    words = "Are we to use Python 3.11 for its tomllib, and where do the fixtures live?"
+    before = ask(resident, prompt("gemini-cli", words), "gemini-cli")
+
+    ask(resident, raw("gemini-cli", "SessionStart", **where), "gemini-cli")
+    after = ask(resident, raw("gemini-cli", "UserPromptSubmit", **where, prompt=words), "gemini-cli")
+
+    assert "Use Python 3.11" in before
+    assert NEXT not in before
+    assert NEXT in after
+    assert after.count("Use Python 3.11") == 1
 
 
 def test_without_a_service_the_same_words_are_told(data, resident, workspace):
