@@ -65,7 +65,7 @@ def start(harness: str = "claude-code", source: str = "startup", **more: Any) ->
 
 def ask(resident: Resident, payload: bytes, harness: str = "claude-code") -> str:
     """The told block, whatever the shape of the answer; what follows the answer happens too."""
-    reply = resident.respond(harness, payload, 0.5)
+    reply = resident.respond(harness, payload, 60)
     if reply.afterwards is not None:
         reply.afterwards(True)
     return block_of(reply.output)
