@@ -3,6 +3,7 @@
 Pure folds over the events; every breakdown sums to the total, whatever has no name standing in a bucket of its own.
 """
 
+import re
 from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -16,6 +17,7 @@ from transcript.log import Log
 UNATTRIBUTED = "unattributed"
 NAMELESS = frozenset({"", "unknown", "wire"})  # `wire` is what a file is called whose tool gave no name
 _REFERENCES = ("decisions", "evidence", "events", "of", "supersedes")
+_NAME = re.compile(r"[TQ]\d+")  # of a task or a question
 _LINKED = frozenset({*CURATED, "checkpoint"})
 
 
@@ -148,8 +150,10 @@ def trail(log: Log, start: str) -> list[Step]:
     """
     linked = [event for event in log.read() if event.type in _LINKED and event.body]
     own = {event.id: references(event.body) for event in linked}
-    task = start.strip()
+    task = start.strip().upper()
     chain = {event.id for event in linked if task in (event.body.get("task"), event.body.get("question"))}
+    if not chain and _NAME.fullmatch(task):
+        raise PointerError(f"nothing is called {task}; 'recall task list' and views/state.md show what there is")
     if not chain:
         chain = {log.find(start).id}
     tasks = {str(event.body["task"]) for event in linked if event.id in chain and event.body.get("task")}

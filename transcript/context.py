@@ -95,7 +95,7 @@ def context(
         found.append(turn)
         spent += turn.tokens
     if not more and not note and not all and cursor is None and wanted != Filter() and len(found) < last:
-        note = f"{len(found)} turns: all there are of what was asked for"
+        note = f"{counted(len(found), 'turn')}: all there are of what was asked for"
     return Window(found[::-1], _cursor(found[-1].event) if more else None, note)
 
 

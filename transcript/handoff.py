@@ -8,6 +8,7 @@ from transcript.event import Event
 from transcript.filters import role_of, tokens, words
 from transcript.log import Log
 from transcript.projections.handoff import Focus, tied_decisions, tied_evidence
+from transcript.telling import counted
 
 LAST = 20
 SHOWN = 1200  # characters of a message that a page shows; the rest opens with its pointer
@@ -47,6 +48,19 @@ def window(log: Log, state: dict[str, Any], focus: Focus, *, last: int = LAST) -
             if len(found) == last:
                 break
     return found[::-1]
+
+
+def session_of(state: dict[str, Any], given: str) -> str:
+    """Return the id of the one session that begins so, "" for ""; CurationError when none does, or several."""
+    if not given or given in state["sessions"]:
+        return given
+    found: list[str] = sorted(name for name in state["sessions"] if name.startswith(given))
+    if len(found) == 1:
+        return found[0]
+    if found:
+        shown = ", ".join(found[:3])
+        raise CurationError(f"{counted(len(found), 'session')} begin with '{given}' ({shown}); write more of the id")
+    raise CurationError(f"no session begins with '{given}'; views/state.md lists the newest")
 
 
 class _Ties:

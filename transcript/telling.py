@@ -3,6 +3,7 @@
 from datetime import UTC, datetime
 
 UNKNOWN = "at a time unknown"
+SESSION_SHOWN = 13  # of an id made of a time, eight characters are the same for all sessions of the same minute
 
 
 def counted(number: int, one: str, many: str = "") -> str:
@@ -20,3 +21,8 @@ def minute(moment: datetime | str | float) -> str:
         return moment.astimezone(UTC).strftime("%Y-%m-%d %H:%MZ")
     except (ValueError, OverflowError, OSError):
         return UNKNOWN
+
+
+def session_name(session: str) -> str:
+    """Return the beginning of a session's id that tells it from others and that `--session` takes."""
+    return session[:SESSION_SHOWN].rstrip("-")

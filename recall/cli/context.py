@@ -14,7 +14,7 @@ from recall.cli.show import as_dict, heading
 @click.option(
     "--radius", type=click.IntRange(min=0), default=5, show_default=True, help="With --around: on either side."
 )
-@click.option("--session", metavar="ID", help="Only turns of this session.")
+@click.option("--session", metavar="ID", help="Only turns of this session; the first 8 characters will do.")
 @click.option("--agent", metavar="NAME", help="Only turns of this harness; the beginning of its name will do.")
 @click.option(
     "--role", type=click.Choice(["user", "assistant", "tool", "system", "human"]), help="Only what this role said."
@@ -63,7 +63,7 @@ def command(
     from indexer.tokens import TokenCounter
     from transcript.context import context
     from transcript.event import is_type, stamp
-    from transcript.filters import TURN, Filter
+    from transcript.filters import SHORT_SESSION, TURN, Filter
 
     for name in types:
         if not is_type(name):
@@ -109,18 +109,25 @@ def command(
         say(f"{'>' if turn.target else ' '} {heading(turn.event)}\n{turn.text}\n")
     if window.note:
         note(window.note)
+    if session and not window.turns and len(session) < SHORT_SESSION:
+        note(f"'{session}' is no whole session id, and of one at least {SHORT_SESSION} characters are needed")
     if window.cursor:
         say(f"cursor {window.cursor}")
 
 
 def agent_name(given: str) -> str:
     """The harness that the beginning of a name stands for; what stands for none is taken as it is."""
-    from transcript.adapters.registry import registered
-
-    names = sorted({adapter.harness for adapter in registered().adapters})
+    names = harnesses()
     found = [name for name in names if name.startswith(given)]
     if given in names or not found:
         return given
     if len(found) > 1:
         raise click.UsageError(f"'{given}' may be {', '.join(found)}; write more of the name")
     return found[0]
+
+
+def harnesses() -> list[str]:
+    """The names of all harnesses that there are adapters for."""
+    from transcript.adapters.registry import registered
+
+    return sorted({adapter.harness for adapter in registered().adapters})

@@ -3,8 +3,10 @@
 import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
+from recall.cli.context import agent_name, harnesses
 from recall.cli.output import emit, say
 from recall.cli.show import as_dict, heading
+from transcript.telling import counted
 
 
 @click.command()
@@ -33,15 +35,17 @@ def command(
     \b
         recall handoff --task T1
     """
-    from transcript.handoff import SHOWN, window
+    from transcript.handoff import SHOWN, session_of, window
     from transcript.projections.handoff import PURPOSES, Focus, page, sections
     from transcript.projections.views import folded
 
     chosen = choose(app, demo)
     log = chosen.log(chosen.workspace())
-    purpose, harness = (target, "") if target in PURPOSES else ("session", target)
-    focus = Focus(task_name.upper(), purpose, role, harness, session)
     state = folded(log)[0]
+    purpose, harness = (target, "") if target in PURPOSES else ("session", agent_name(target))
+    if harness and harness not in {*harnesses(), *(held["agent"] for held in state["sessions"].values())}:
+        raise click.UsageError(f"'{target}' is none of {', '.join((*PURPOSES, *harnesses()))}")
+    focus = Focus(task_name.upper(), purpose, role, harness, session_of(state, session))
     messages = window(log, state, focus, last=last) if last else window(log, state, focus, last=1)[:0]
     if as_json:
         emit(
@@ -58,7 +62,7 @@ def command(
     about = f" of {focus.task}" if focus.task else ""
     say(f"# Handoff{about} for {f'{harness}, a new session' if harness else purpose}\n")
     say("\n".join(page(state, focus)))
-    say(f"## The last {len(messages)} messages\n")
+    say(f"## The last {counted(len(messages), 'message')}\n")
     for message in messages:
         cut = "" if len(message.text) <= SHOWN else " … ['recall show' has the rest]"
         say(f"{heading(message.event)} [{message.why}]\n{message.text[:SHOWN]}{cut}\n")

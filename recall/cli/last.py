@@ -8,6 +8,7 @@ import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import emit, note, say
+from recall.cli.show import place
 from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
@@ -76,7 +77,7 @@ def page(event: Event, body: dict[str, Any]) -> str:
     if started(body):
         return start_page(event, body)
     lines = [
-        f"turn {event.id[:10]}  {minute(event.ts)}  session {event.session[:8]}  "
+        f"turn {event.id[:10]}  {minute(event.ts)}  {place(event) or 'no session'}  "
         f"{searched(body)}, {body.get('latency_ms', 0):.0f} ms",
         f"prompt: {' '.join(str(body.get('prompt', '')).split())[:200]}",
         "",
@@ -113,7 +114,7 @@ def started(body: dict[str, Any]) -> str:
 def start_page(event: Event, body: dict[str, Any]) -> str:
     """What a session was told when it started."""
     size = f"{counted(body.get('tokens', 0), 'token')}, {counted(body.get('bytes', 0), 'byte')}"
-    head = f"{event.id[:10]}  {minute(event.ts)}  session {event.session[:8]}  {body.get('latency_ms', 0):.0f} ms"
+    head = f"{event.id[:10]}  {minute(event.ts)}  {place(event)}  {body.get('latency_ms', 0):.0f} ms"
     return "\n".join([f"{started(body)}  {head}", "", str(body.get("block", "")), "", size])
 
 

@@ -9,7 +9,8 @@ import click
 from recall.cli.app import App, pass_app
 from recall.cli.output import emit, say
 from transcript.errors import PointerError
-from transcript.telling import minute
+from transcript.filters import agent_of
+from transcript.telling import minute, session_name
 
 if TYPE_CHECKING:
     from transcript.event import Event
@@ -82,14 +83,22 @@ def as_dict(event: Event) -> dict[str, Any]:
 
 
 def heading(event: Event) -> str:
-    """Who said it, when, in which session."""
+    """Who said it, when, in which session of which agent; who recorded it where a command did."""
     body = event.body
     what = body.get("tool") or body.get("kind") or event.type
     if event.type == "observation" and body:
         hidden = ", private" if body.get("private") else ""
         what = f"{body.get('category')} on {body.get('channel')} by {body.get('author')}, external{hidden}"
-    worker = f", sub-agent {event.body['worker']}" if event.body.get("worker") else ""
-    return f"{event.pointer}  {minute(event.ts)}  {event.actor} ({what}), session {event.session[:8]}{worker}"
+    elif body.get("actor"):
+        what = f"{event.type} by {body['actor']}"
+    worker = f"sub-agent {body['worker']}" if body.get("worker") else ""
+    said = ", ".join(part for part in (f"{event.actor} ({what})", place(event), worker) if part)
+    return f"{event.pointer}  {minute(event.ts)}  {said}"
+
+
+def place(event: Event) -> str:
+    """The session and its agent, "" for what belongs to no session."""
+    return "" if event.session.startswith("recall:") else f"{agent_of(event)} session {session_name(event.session)}"
 
 
 def shortened(text: str) -> str:

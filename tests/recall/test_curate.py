@@ -211,8 +211,39 @@ def test_handoff_of_a_task_prints_sections_and_window(recall):
     printed = recall("handoff", "--task", "T1", "--for", "codex")
     assert printed.out.startswith("# Handoff of T1 for codex, a new session")
     assert printed.out.count("\n## ") == 11
+    assert "## The last 3 messages\n" in printed.out
     assert recall("handoff", "--task", "T9").code == 1
     assert recall.log.head() == before
+
+
+def test_handoff_is_refused_for_whom_nobody_knows(recall):
+    """A word mistyped would give the handoff of another purpose; an agent that only the record knows is one."""
+    recall.log.append([make_draft("l", agent="loom", session="s-loom")], now=NOW)
+
+    mistyped = recall("handoff", "--for", "compction")
+
+    assert (mistyped.code, mistyped.out) == (2, "")
+    assert "'compction' is none of compaction, role, session, aider" in mistyped.err
+    assert recall("handoff", "--for", "loom").out.startswith("# Handoff for loom, a new session")
+    assert recall("handoff", "--for", "grok").out.startswith("# Handoff for grok-build, a new session")
+    assert recall("handoff", "--for", "compaction", "--session", "s-lo").out.count("s-loom") == 2
+    assert "no session begins with 'zz'" in recall("handoff", "--session", "zz").err
+
+
+def test_a_turn_names_its_agent_and_what_a_command_wrote_its_author(recall):
+    """Several agents share one record: a session's id alone does not say whose it is."""
+    recall.log.append([make_draft("l", text="woven", agent="loom", session="01a22a4d-5fb5-7545")], now=NOW)
+    recall("decide", "Use Python", "--why", "the team knows it")
+
+    [turn, *_] = recall("context", "--last", "1").out.splitlines()
+    [decision, *_] = recall("context", "--type", "decision").out.splitlines()
+
+    assert turn.endswith("user (prompt), loom session 01a22a4d-5fb5")
+    assert decision.endswith("human (decision by ana)")
+
+
+def test_a_session_that_is_named_too_shortly_is_said_to_be(recall):
+    assert "at least 8 characters" in recall("context", "--session", "s-").err
 
 
 def test_context_takes_the_beginning_of_a_harness_name(recall):
@@ -222,7 +253,7 @@ def test_context_takes_the_beginning_of_a_harness_name(recall):
     rows = recall("context", "--agent", "grok", "--last", "20", "--json").rows()
 
     assert [row["text"] for row in rows[:-1]] == ["from grok"]
-    assert rows[-1]["note"] == "1 turns: all there are of what was asked for"
+    assert rows[-1]["note"] == "1 turn: all there are of what was asked for"
     refused = recall("context", "--agent", "c")
     assert (refused.code, "claude-code" in refused.err) == (2, True)
     assert recall("context", "--type", "nonsense").code == 2

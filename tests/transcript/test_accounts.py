@@ -89,8 +89,12 @@ def test_a_trail_tells_diagnosis_fix_and_verification(tmp_path, start):
 
 
 def test_a_trail_of_nothing_is_an_error(tmp_path):
-    with pytest.raises(PointerError):
-        trail(chain(tmp_path), "T99")
+    log = chain(tmp_path)
+
+    with pytest.raises(PointerError, match="nothing is called T99; 'recall task list'"):
+        trail(log, "t99")
+    with pytest.raises(PointerError, match="not a source pointer: 'zz!'"):
+        trail(log, "zz!")
 
 
 def test_the_commands_print_what_the_record_holds(tmp_path):

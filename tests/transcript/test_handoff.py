@@ -6,7 +6,7 @@ from support.story import CLAUDE, at, story
 
 from transcript.curation import task
 from transcript.errors import CurationError
-from transcript.handoff import window
+from transcript.handoff import session_of, window
 from transcript.projections.handoff import Focus, sections
 from transcript.projections.views import folded
 
@@ -53,6 +53,18 @@ def test_windows_differ_by_purpose(tmp_path):
     assert said(purpose="role") == ["context", "elsewhere"]
     assert said(purpose="compaction") == ["elsewhere"]
     assert said(purpose="compaction", session="s-codex") == ["context", "the"]
+
+
+def test_a_session_is_found_by_the_beginning_of_its_id_or_refused(tmp_path):
+    one, two = "01a22a4d-5fb5-7545", "01a22a4d-71fc-7060"
+    log = make_log(tmp_path, [make_draft("a", session=one), make_draft("b", session=two)])
+    state = folded(log)[0]
+
+    assert [session_of(state, given) for given in ("", two, "01a22a4d-5")] == ["", two, one]
+    with pytest.raises(CurationError, match=f"2 sessions begin with '01a22a4d' .{one}, {two}."):
+        session_of(state, "01a22a4d")
+    with pytest.raises(CurationError, match="no session begins with 'c4652'"):
+        session_of(state, "c4652")
 
 
 def test_unknown_task_is_refused(tmp_path):

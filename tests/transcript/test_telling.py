@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from transcript.telling import UNKNOWN, counted, minute
+from transcript.telling import UNKNOWN, counted, minute, session_name
 
 
 @pytest.mark.parametrize(
@@ -39,3 +39,10 @@ def test_every_form_of_a_moment_is_told_in_utc_and_says_so(moment):
 @pytest.mark.parametrize("moment", ["", "soon", 1e18], ids=["empty", "no time", "beyond the calendar"])
 def test_what_is_no_moment_is_told_as_unknown(moment):
     assert minute(moment) == UNKNOWN
+
+
+def test_sessions_begun_within_a_minute_have_names_of_their_own():
+    """Ids that begin with a time: of the first eight characters the last one changes every 65 seconds."""
+    one, two = "01a22a4d-5fb5-7545-8f9d-5da018d8f12d", "01a22a4d-71fc-7060-b940-98d8fb536798"
+
+    assert [session_name(name) for name in (one, two, "s-1")] == ["01a22a4d-5fb5", "01a22a4d-71fc", "s-1"]
