@@ -123,7 +123,7 @@ def _item(item: Candidate, budget: BudgetSettings, pointer_chars: int) -> str:
     header = header_line(item, pointer_chars)
     room = budget.item_chars - utf16_units(header) - _HEADER_ROOM
     head = ""
-    if item.head.strip() and item.source != "prompt":
+    if item.head.strip() and item.source != "prompt" and not _is_its_head(item):
         asked = _asked(item)
         name = f"asked ({pointer_text(asked, pointer_chars)}): " if asked else "asked: "
         head = name + cut(" ".join(clean(item.head).split()), min(budget.head_chars, room // 3))
@@ -131,6 +131,11 @@ def _item(item: Candidate, budget: BudgetSettings, pointer_chars: int) -> str:
     passage = cut(clean(item.text).strip(), room)
     # Once more over the whole: a mark may not arise where two pieces meet.
     return neutralise("\n".join(line for line in (header, head, passage) if line))
+
+
+def _is_its_head(item: Candidate) -> bool:
+    """Whether a passage is the prompt that its head line would repeat: a sub-agent's task is one."""
+    return " ".join(item.text.split()).startswith(" ".join(item.head.split()))
 
 
 def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:

@@ -45,6 +45,15 @@ def test_a_block_looks_like_this() -> None:
     )
 
 
+def test_a_passage_that_is_its_own_prompt_is_not_headed_by_itself() -> None:
+    """A sub-agent's task is the prompt of its exchange."""
+    task = item("Find out what\nthe gateway does.", head="Find out what the gateway does.", source="worker")
+    answer = item("It forwards.", head="Find out what the gateway does.", source="worker")
+
+    assert "asked" not in block_of(task)
+    assert "asked: Find out what the gateway does." in block_of(answer)
+
+
 def test_nothing_to_show_is_no_block() -> None:
     assert block_of() == ""
 
