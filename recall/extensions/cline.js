@@ -29,10 +29,9 @@ export default {
       const prompt = session && !snapshot?.parentAgentId ? typed(snapshot) : "";
       if (!prompt) return undefined;
       const source = snapshot.messages.length > 1 ? "resume" : "startup";
-      const [first, found] = await Promise.all([
-        begun ? "" : ask({ ...session, hook_event_name: "SessionStart", source }),
-        ask({ ...session, hook_event_name: "UserPromptSubmit", prompt }),
-      ]);
+      // One after the other: nothing comes in both.
+      const first = begun ? "" : await ask({ ...session, hook_event_name: "SessionStart", source });
+      const found = await ask({ ...session, hook_event_name: "UserPromptSubmit", prompt });
       begun = true;
       const appendContext = [first, found].filter(Boolean).join("\n\n");
       return appendContext ? { appendContext } : undefined;

@@ -51,10 +51,8 @@ export const Recall = async ({ client, directory }) => {
       const typed = parts.filter((part) => part.type === "text" && !part.synthetic && !part.ignored);
       const prompt = unquoted(typed.map((part) => part.text).join("\n"));
       if (parent || !prompt.trim()) return;
-      const [first, found] = await Promise.all([
-        openings.get(sessionID) ?? "",
-        ask(payload(sessionID, "UserPromptSubmit", { prompt })),
-      ]);
+      const first = (await openings.get(sessionID)) ?? ""; // the prompt is asked after it: nothing comes in both
+      const found = await ask(payload(sessionID, "UserPromptSubmit", { prompt }));
       openings.delete(sessionID);
       const text = [first, found].filter(Boolean).join("\n\n");
       if (!text) return;

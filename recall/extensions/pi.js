@@ -34,10 +34,8 @@ export default function (pi) {
   });
 
   on("before_agent_start", async (session, event) => {
-    const [first, found] = await Promise.all([
-      opening,
-      ask({ ...session, hook_event_name: "UserPromptSubmit", prompt: event.prompt }),
-    ]);
+    const first = await opening; // the prompt is asked after it: nothing comes in both
+    const found = await ask({ ...session, hook_event_name: "UserPromptSubmit", prompt: event.prompt });
     opening = Promise.resolve("");
     const content = [first, found].filter(Boolean).join("\n\n");
     return content ? { message: { customType: "recall", content, display: false } } : undefined;
