@@ -24,6 +24,7 @@ from transcript.workspace import Workspace
 SAID = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning", "system", "unknown", "recall"})
 KEPT = frozenset({"redaction"})
 LONG = 16  # characters from which the same words in another record of the source are the same text
+_IN_REASON = "the reason would be kept and holds the text itself; give another reason"
 _DERIVED = ("capture", "spool", "turns", "vectors")  # folders of run/ that have a rewriter of their own
 
 
@@ -85,6 +86,8 @@ def plan_events(workspace: Workspace, ids: Set[str], *, reason: str = "") -> Pla
         if event.type in KEPT:
             raise RecordError(f"{event.pointer} is itself the note of a redaction; it holds no words and stays")
         texts.update(said(log.body(event)))
+    if any(_repeats(reason, text) for text in texts):
+        raise RecordError(_IN_REASON)
     long = Needles(text for text in texts if len(text) >= LONG)
     finder = _Finder(workspace, Plan("redact", reason))
     finder.events(lambda event: event.id in ids, quotes=lambda body: body.get("prompt") in texts or long.in_value(body))
@@ -98,7 +101,7 @@ def plan_text(workspace: Workspace, text: str, *, ids: Set[str] = frozenset(), r
     """Plan the erasure of every event, long text, source line and file that holds a text, and of the events in ids."""
     needles = Needles([text])
     if needles.in_text(reason):
-        raise RecordError("the reason would be kept and holds the text itself; give another reason")
+        raise RecordError(_IN_REASON)
     finder = _Finder(workspace, Plan("forget", reason))
     holding = finder.blobs_holding(needles)
 
@@ -140,6 +143,13 @@ def said(body: dict[str, Any]) -> Iterator[str]:
         for leaf in leaves(body.get(name, "")):
             if leaf.strip():
                 yield leaf
+
+
+def _repeats(reason: str, text: str) -> bool:
+    """Say whether a reason holds a text, or so long a piece of it that it is no chance."""
+    if len(text.strip()) >= LEAST and text.strip() in reason:
+        return True
+    return any(reason[at : at + LONG] in text for at in range(len(reason) - LONG + 1))
 
 
 class _Finder:

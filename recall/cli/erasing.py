@@ -55,14 +55,18 @@ def run(
     dry_run: bool,
     by: str,
     as_json: bool,
+    nothing: str = "it stands nowhere in this workspace",
 ) -> None:
-    """Show the plan, or carry it out; exit 1 when nothing was erased although it was not a dry run."""
+    """Show the plan, or carry it out; exit 1 when nothing was erased although it was not a dry run.
+
+    `nothing` says why where there is nothing to erase.
+    """
     from recall.forgetting import erase
 
     if dry_run or not authorised:
         workspace = app.workspace()
         plan = planner(workspace)
-        emit(plan_dict(plan)) if as_json else say_plan(plan)
+        emit(plan_dict(plan)) if as_json else say_plan(plan, nothing)
         if not dry_run and not plan.empty:
             note("nothing was erased; look at the list, then run it again with --authorised")
             ctx.exit(1)
@@ -70,7 +74,7 @@ def run(
     workspace = app.writable_workspace()
     report = erase(workspace, lambda: planner(workspace), now=app.now(), by=by or user())
     if report is None:
-        emit({"erased": False}) if as_json else say("nothing to erase: it stands nowhere in this workspace")
+        emit({"erased": False}) if as_json else say(f"nothing to erase: {nothing}")
         return
     emit(report_dict(report)) if as_json else say_report(report)
 
@@ -108,10 +112,10 @@ def report_dict(report: Report) -> dict[str, Any]:
     }
 
 
-def say_plan(plan: Plan) -> None:
+def say_plan(plan: Plan, nothing: str) -> None:
     """Print what would go."""
     if plan.empty:
-        say("nothing to erase: it stands nowhere in this workspace")
+        say(f"nothing to erase: {nothing}")
         return
     say("would go:")
     say("\n".join(lines(plan.counts(), plan.types)))

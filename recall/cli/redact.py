@@ -45,4 +45,5 @@ def command(
         log = Log(workspace)
         return plan_events(workspace, {log.find(event).id for event in events}, reason=reason)
 
-    erasing.run(app, ctx, plan, authorised=authorised, dry_run=dry_run, by=by, as_json=as_json)
+    nothing = "what these events said is gone already"
+    erasing.run(app, ctx, plan, authorised=authorised, dry_run=dry_run, by=by, as_json=as_json, nothing=nothing)

@@ -43,7 +43,8 @@ def command(
 
         return plan_retention(workspace, before, reason=reason or f"older than {age}")
 
-    erasing.run(app, ctx, plan, authorised=authorised, dry_run=dry_run, by=by, as_json=as_json)
+    nothing = f"no session event is older than {age}"
+    erasing.run(app, ctx, plan, authorised=authorised, dry_run=dry_run, by=by, as_json=as_json, nothing=nothing)
 
 
 def days(text: str) -> timedelta:

@@ -59,7 +59,7 @@ def command(app: App, pointer: str, neighbours: int, whole: bool, as_json: bool)
     for event, text in shown.before:
         say(f"  {heading(event)}\n{indented(text if whole else shortened(text))}\n")
     say(f"> {heading(shown.event)}, characters {shown.start}-{shown.end} of {len(shown.text)}")
-    say(shown.text if whole else shown.words)
+    say((shown.text if whole else shown.words) if shown.event.body else "[redacted]")
     for event, text in shown.after:
         say(f"\n  {heading(event)}\n{indented(text if whole else shortened(text))}")
 

@@ -298,8 +298,17 @@ def test_redact_empties_one_event_and_names_what_still_holds_the_words(tmp_path)
     assert tried.exit_code == 1
     assert json.loads(done.stdout)["counts"]["events"] == 1
     assert holding(project.workspace, "Customer contact for the pilot") == []
+    assert run(project, "show", prompt.pointer).stdout.splitlines()[1] == "[redacted]"
+    again = run(project, "redact", prompt.pointer, "--authorised").stdout
+    assert again == "nothing to erase: what these events said is gone already\n"
     assert verify(project.workspace).problems == []
     assert Log(project.workspace).get(prompt.id).body == {}
+
+
+def test_retention_says_that_nothing_is_old_enough(tmp_path):
+    said = run(made(tmp_path), "retention", "--older-than", "90y").stdout
+
+    assert said == "nothing to erase: no session event is older than 90y\n"
 
 
 def test_retention_needs_a_decision_and_does_what_its_dry_run_said(tmp_path):

@@ -130,6 +130,16 @@ def test_the_redaction_is_in_the_record_with_reason_and_person_and_without_the_w
         plan_text(workspace, "Robin", reason="asked by Robin")
 
 
+@pytest.mark.parametrize("reason", ["it says: {}", "leaked {:.30}"], ids=["whole", "a long piece"])
+def test_the_reason_of_one_event_may_not_hold_its_words_either(tmp_path, reason):
+    project = planted(tmp_path)
+    prompt = project.events("conversation_turn")[0]
+
+    with pytest.raises(RecordError, match="another reason"):
+        plan_events(project.workspace, {prompt.id}, reason=reason.format(prompt.body["text"]))
+    assert plan_events(project.workspace, {prompt.id}, reason="a customer asked for it").ids() == [prompt.id]
+
+
 def test_nothing_to_forget_writes_nothing(tmp_path):
     project = planted(tmp_path)
     head = Log(project.workspace).head()
