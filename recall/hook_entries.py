@@ -33,10 +33,11 @@ def problem(text: str, entries: Entries) -> str:
         found = json.loads((json_edit.plain(text) if entries.comments else text).removeprefix("\ufeff"))
     except ValueError as error:
         return f"is not valid JSON ({error})"
+    except RecursionError:
+        return "is nested too deeply to be edited"
     hooks = found.get("hooks", {}) if isinstance(found, dict) else None
     shaped = isinstance(hooks, dict) and all(
-        isinstance(listed, list)
-        and all(isinstance(one, dict) and (not entries.grouped or _is_list_of_objects(one)) for one in listed)
+        isinstance(listed, list) and all(isinstance(one, dict) and _is_list_of_objects(one) for one in listed)
         for event, listed in hooks.items()
         if event in entries.hooks
     )

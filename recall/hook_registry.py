@@ -7,6 +7,7 @@ import hashlib
 import json
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
+from typing import Any
 
 from transcript.errors import HookInstallError
 from transcript.paths import secure_dir, write_atomic
@@ -35,15 +36,24 @@ class Installed:
 
 def registered(data: Path) -> list[Installed]:
     """Return every file that holds something of ours, as recorded when it was written."""
-    known = {field.name for field in fields(Installed)}
     try:
-        found = json.loads((data / REGISTRY).read_bytes())
-        entries = [Installed(**{key: value for key, value in entry.items() if key in known}) for entry in found]
+        return [_entry(held) for held in json.loads((data / REGISTRY).read_bytes())]
     except FileNotFoundError:
         return []
-    except (OSError, ValueError, TypeError, AttributeError) as error:
-        raise HookInstallError(f"{data / REGISTRY} cannot be read ({error}); remove it") from error
-    return entries
+    except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:
+        raise HookInstallError(
+            f"{data / REGISTRY} cannot be read ({error}); "
+            "move it away, and 'recall enable-hooks --all --remove' works without it"
+        ) from error
+
+
+def _entry(held: dict[str, Any]) -> Installed:
+    known = {field.name for field in fields(Installed)}
+    found = Installed(**{key: value for key, value in held.items() if key in known})
+    texts = [value for name, value in asdict(found).items() if name != "folders"] + list(found.folders)
+    if not all(isinstance(text, str) for text in texts):
+        raise ValueError(f"an entry of unknown shape: {held!r:.100}")
+    return found
 
 
 def entry_of(data: Path, file: Path) -> Installed | None:
@@ -58,9 +68,9 @@ def record(data: Path, entry: Installed) -> None:
 
 def drop(data: Path, entry: Installed) -> None:
     """Take an entry and its backup away."""
+    _save(data, [known for known in registered(data) if known.file != entry.file])
     if entry.before:
         (data / BACKUPS / entry.before).unlink(missing_ok=True)
-    _save(data, [known for known in registered(data) if known.file != entry.file])
 
 
 def back_up(data: Path, file: Path, text: str) -> str:
@@ -71,13 +81,11 @@ def back_up(data: Path, file: Path, text: str) -> str:
 
 
 def backed_up(data: Path, entry: Installed) -> str | None:
-    """Return the text from before, None where there was no file. HookInstallError when the backup is gone."""
-    if not entry.before:
-        return None
+    """Return the text from before; None where there was no file, or where its backup cannot be read any more."""
     try:
-        return (data / BACKUPS / entry.before).read_bytes().decode()
-    except OSError as error:
-        raise HookInstallError(f"the backup of {entry.file} cannot be read: {error}") from error
+        return (data / BACKUPS / entry.before).read_bytes().decode() if entry.before else None
+    except (OSError, UnicodeDecodeError):
+        return None
 
 
 def sha(text: str) -> str:

@@ -4,6 +4,7 @@ Taking it out of a file that nobody changed since gives the original bytes back;
 is ours is cut. A file or folder that we made goes when nothing else is in it.
 """
 
+import contextlib
 import difflib
 import os
 import site
@@ -19,7 +20,7 @@ from recall.hook_registry import Installed, entry_of, registered, sha
 from recall.version import VERSION
 from transcript.errors import HookInstallError
 from transcript.lock import FileLock
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import remove_parts, secure_dir, write_atomic
 from transcript.workspace import locate
 
 __all__ = ["Installed", "Plan", "install", "plan_install", "plan_removal", "plan_removals", "registered", "remove"]
@@ -98,6 +99,15 @@ def check_place() -> None:
         )
 
 
+def _check_data(data: Path) -> None:
+    """Refuse a data folder whose name no settings file can hold."""
+    try:
+        str(data).encode()
+    except UnicodeEncodeError as error:
+        shown = ascii(str(data))
+        raise HookInstallError(f"the data folder {shown} is not UTF-8; set RECALL_HOME to another one") from error
+
+
 def plan_install(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, str]) -> list[Plan]:
     """Return the changes that add what is ours, one a file; none where the harness runs no hooks. Writes nothing."""
     if harness not in PLACES:
@@ -123,30 +133,37 @@ def plan_removal(harness: str, scope: str, root: Path, data: Path, env: Mapping[
     ]
 
 
-def plan_removals(data: Path) -> list[Plan]:
-    """Return the changes that take what is ours out of every file, what was written last first. Writes nothing."""
-    return [
-        _plan_removal(e.harness, e.scope, Path(e.file), _form(e.harness, e.kind, data, e), e, data)
-        for e in reversed(registered(data))
-    ]
+def plan_removals(data: Path) -> tuple[list[Plan], list[str]]:
+    """Return the changes that take what is ours out of every file, what was written last first. Writes nothing.
+
+    With them, in a sentence each, why a file cannot be edited: what is ours stays in it.
+    """
+    found: list[Plan] = []
+    wrong = []
+    for entry in reversed(registered(data)):
+        try:
+            form = _form(entry.harness, entry.kind, data, entry)
+            found.append(_plan_removal(entry.harness, entry.scope, Path(entry.file), form, entry, data))
+        except HookInstallError as error:
+            wrong.append(str(error))
+    return found, wrong
 
 
 def install(plan: Plan, data: Path, *, now: datetime) -> None:
-    """Make a change of `plan_install`, with the launcher that our hooks name."""
+    """Make a change of `plan_install`, with the launcher that our hooks name.
+
+    It is recorded first: what a crash leaves in the middle can be taken out. A change that fails leaves nothing.
+    """
     launcher.write(data)
     with FileLock(secure_dir(data / "run") / "hooks.lock"):
         _unchanged(plan)
         known = entry_of(data, plan.file)
-        if plan.exclude is not None:
-            git_exclude.add(plan.exclude, plan.line)
-        if known is not None and not plan.changes:
-            return
         folders = known.folders if known else _missing_folders(plan.file)
         listed, line = _own_line(plan, known, data)
+        if known is not None and not plan.changes and (listed, line) == (known.exclude, known.line):
+            _change(plan)
+            return
         before = _keep(data, plan, known)
-        _make_folder(plan.file)
-        if plan.changes and plan.after is not None:
-            _write(plan.file, plan.after)
         entry = Installed(
             harness=plan.harness,
             scope=plan.scope,
@@ -162,6 +179,11 @@ def install(plan: Plan, data: Path, *, now: datetime) -> None:
             kind=plan.form.kind,
         )
         hook_registry.record(data, entry)
+        try:
+            _change(plan)
+        except HookInstallError:
+            _take_back(data, plan, entry, known)
+            raise
 
 
 def remove(plan: Plan, data: Path) -> None:
@@ -169,18 +191,17 @@ def remove(plan: Plan, data: Path) -> None:
     with FileLock(secure_dir(data / "run") / "hooks.lock"):
         _unchanged(plan)
         entry = entry_of(data, plan.file)
-        if plan.after is None:
-            Path(os.path.realpath(plan.file)).unlink(missing_ok=True)
-        elif plan.changes:
-            _write(plan.file, plan.after)
-        if entry is None:
-            return
-        for folder in map(Path, entry.folders):
-            if folder.is_dir() and not any(folder.iterdir()):
-                folder.rmdir()
-        hook_registry.drop(data, entry)
-        if entry.exclude and not _others(data, entry.exclude, entry.line, plan.file):
-            git_exclude.take_out(Path(entry.exclude), entry.line)
+        try:
+            if plan.after is None:
+                Path(os.path.realpath(plan.file)).unlink(missing_ok=True)
+            elif plan.changes:
+                _write(plan.file, plan.after)
+            if entry is None:
+                return
+            _clear_away(data, entry)
+            hook_registry.drop(data, entry)
+        except OSError as error:
+            raise HookInstallError(f"{plan.file} could not be taken back wholly: {error}") from error
 
 
 def _files(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, str]) -> list[tuple[Path, Form]]:
@@ -188,6 +209,7 @@ def _files(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, s
     place = PLACES[harness]
     if not place.form:
         return []
+    _check_data(data)
     kind = "extension" if place.form == "extension" else "hooks"
     file = place.file(scope, root, env)
     found = [(file, _form(harness, kind, data, entry_of(data, file)))]
@@ -197,6 +219,9 @@ def _files(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, s
 
 
 def _form(harness: str, kind: str, data: Path, entry: Installed | None, *, root: Path | None = None) -> Form:
+    if harness not in PLACES:
+        where = entry.file if entry else ""
+        raise HookInstallError(f"{where} holds hooks of {harness!r}, which this version of recall does not know")
     if kind == "extension":
         return ExtensionForm(harness, data)
     if kind == "rules":
@@ -224,10 +249,11 @@ def _plan_removal(harness: str, scope: str, file: Path, form: Form, entry: Insta
         and (_others(data, entry.exclude, entry.line, file) or not git_exclude.holds(listed, entry.line))
     ):
         listed = None
+    kept = hook_registry.backed_up(data, entry) if entry is not None else None
     if before is None:
         after = None
-    elif entry is not None and sha(before) == entry.after:
-        after = hook_registry.backed_up(data, entry)
+    elif entry is not None and sha(before) == entry.after and not (entry.before and kept is None):
+        after = kept
     else:
         _check(file, form, before)
         after = form.take(before, made=entry is not None and not entry.before)
@@ -272,14 +298,50 @@ def _read(file: Path) -> str | None:
 
 
 def _write(file: Path, text: str) -> None:
-    """Replace the file behind a link, not the link, and keep its mode."""
+    """Replace the file behind a link, not the link, and keep its mode. One that nobody may write is left alone."""
     target = Path(os.path.realpath(file))
     mode = target.stat().st_mode & 0o7777 if target.exists() else 0o600
+    if not mode & 0o222:
+        raise HookInstallError(f"{file} is read-only; make it writable first, nothing was changed in it")
     try:
         write_atomic(target, text.encode())
         target.chmod(mode)
     except OSError as error:
         raise HookInstallError(f"{file} cannot be written: {error.strerror}") from error
+
+
+def _change(plan: Plan) -> None:
+    """Make the change of an installation in the exclude list and in the file."""
+    if plan.exclude is not None:
+        try:
+            git_exclude.add(plan.exclude, plan.line)
+        except OSError as error:
+            raise HookInstallError(f"{plan.exclude} cannot be written: {error.strerror}") from error
+    _make_folder(plan.file)
+    if plan.changes and plan.after is not None:
+        _write(plan.file, plan.after)
+
+
+def _take_back(data: Path, plan: Plan, entry: Installed, known: Installed | None) -> None:
+    """Leave the machine as it was before an installation that failed."""
+    if known is not None:
+        hook_registry.record(data, known)
+        return
+    with contextlib.suppress(OSError):
+        _clear_away(data, entry)
+    hook_registry.drop(data, entry)
+
+
+def _clear_away(data: Path, entry: Installed) -> None:
+    """Remove what we made around a file: parts of it that a crash left, folders, the line in git's list."""
+    for file in (os.path.realpath(entry.file), entry.exclude):
+        if file:
+            remove_parts(Path(file))
+    for folder in map(Path, entry.folders):
+        if folder.is_dir() and not any(folder.iterdir()):
+            folder.rmdir()
+    if entry.exclude and not _others(data, entry.exclude, entry.line, Path(entry.file)):
+        git_exclude.take_out(Path(entry.exclude), entry.line)
 
 
 def _make_folder(file: Path) -> None:

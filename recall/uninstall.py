@@ -11,7 +11,7 @@ from pathlib import Path
 from recall import git_exclude, hooks_install, launcher, service, spawn
 from recall.hook_client import ADDRESS
 from transcript import kept_out, marks
-from transcript.errors import HookInstallError, WorkspaceError
+from transcript.errors import RecallError, WorkspaceError
 from transcript.gitdir import git_tree_at
 from transcript.roots import read_table
 from transcript.workspace import ID_FILE
@@ -36,6 +36,7 @@ class Leaving:
     """What an uninstallation takes away. Nothing has been touched yet."""
 
     hooks: tuple[hooks_install.Plan, ...]
+    stuck: tuple[str, ...]  # why ours stays in a file, a sentence a file
     launcher: Path | None
     service: str  # the running service in a few words, "" when none runs
     data: Path | None  # only with purge
@@ -54,14 +55,16 @@ class Leaving:
             found += [f"git       {line} in {project.exclude}" for line in _lines_that_go(project)]
         if self.data is not None:
             found.append(f"data      {self.data}: every record, index and setting")
-        return found
+        return found + [f"stays     {sentence}" for sentence in self.stuck]
 
 
 def plan(data: Path, *, purge: bool) -> Leaving:
     """Return what would go. Writes nothing."""
     path = launcher.launcher_path(data)
+    hooks, stuck = hooks_install.plan_removals(data)
     return Leaving(
-        hooks=tuple(hooks_install.plan_removals(data)),
+        hooks=tuple(hooks),
+        stuck=tuple(stuck),
         launcher=path if path.exists() else None,
         service=_running_service(data),
         data=data if purge and data.exists() else None,
@@ -74,7 +77,7 @@ def carry_out(leaving: Leaving, data: Path, env: Mapping[str, str], *, say: Call
     for change in leaving.hooks:
         try:
             hooks_install.remove(change, data)
-        except HookInstallError as error:
+        except RecallError as error:
             say(str(error))
     stop_service(data)
     if leaving.launcher is not None:

@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import stat
 import sys
 from collections.abc import Mapping
@@ -66,11 +67,21 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
         finally:
             os.close(descriptor)
         temporary.replace(path)
-    except BaseException:
+    except BaseException as error:
         temporary.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # a full disk says no name
+            error.filename = str(path)
         raise
     if durable:
         fsync_dir(path.parent)
+
+
+def remove_parts(path: Path) -> None:
+    """Remove what a process that was killed in `write_atomic` left beside a file; nobody may be writing it."""
+    ours = re.compile(rf"\.{re.escape(path.name)}\.\d+\.[0-9a-f]{{8}}")
+    for part in path.parent.iterdir() if path.parent.is_dir() else ():
+        if ours.fullmatch(part.name):
+            part.unlink(missing_ok=True)
 
 
 def sync(descriptor: int) -> None:

@@ -94,7 +94,8 @@ def command(
     else:
         if scope == "user" and not remove and not yes and (changed := [plan for plan in plans if plan.changes]):
             confirm(f"Change {', '.join(str(plan.file) for plan in changed)} for every project?")
-        wrong += _carry_out(app, plans, remove=remove, as_json=as_json)
+        plans, failed = _carry_out(app, plans, remove=remove, as_json=as_json)
+        wrong += failed
     if not remove:
         _say_what_is_left(app, [name for name in able if any(plan.harness == name for plan in plans)], scope)
     if wrong:
@@ -134,10 +135,11 @@ def _plans(app: App, names: list[str], scope: str, root: Path, *, remove: bool) 
     return found, wrong
 
 
-def _carry_out(app: App, plans: "list[Plan]", *, remove: bool, as_json: bool) -> list[str]:
+def _carry_out(app: App, plans: "list[Plan]", *, remove: bool, as_json: bool) -> "tuple[list[Plan], list[str]]":
+    """Return the changes that were made, and why the others were not."""
     from recall import hooks_install
 
-    wrong = []
+    made, wrong = [], []
     for plan in plans:
         try:
             if remove:
@@ -147,13 +149,14 @@ def _carry_out(app: App, plans: "list[Plan]", *, remove: bool, as_json: bool) ->
         except HookInstallError as error:
             wrong.append(str(error))
             continue
+        made.append(plan)
         if as_json:
             emit(_told(app, plan))
         elif remove:
             note(f"{'hooks removed from' if plan.changes else 'nothing of ours in'} {plan.file}")
         elif plan.form.kind != "rules":
             note(f"hooks are in {plan.file}{effect(plan.harness, plan.scope)}")
-    return wrong
+    return made, wrong
 
 
 def effect(harness: str, scope: str) -> str:

@@ -4,6 +4,7 @@ import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.output import confirm, note, say
+from transcript.errors import HookInstallError
 
 
 @click.command()
@@ -31,3 +32,5 @@ def command(app: App, purge: bool, dry_run: bool, yes: bool) -> None:
         confirm(f"Remove every record in {app.data}? This cannot be undone.")
     carry_out(leaving, app.data, app.env, say=note)
     note("done; remove the program with the tool that installed it (pipx, uv, pip)")
+    if leaving.stuck:
+        raise HookInstallError(f"ours stays where it cannot be taken out: {'; '.join(leaving.stuck)}")

@@ -261,11 +261,12 @@ def test_uninstalling_finds_every_file_that_was_written(tmp_path, root, data):
     for scope, folder in (("user", root), ("project", root), ("project", other)):
         enable(scope, folder, data)
 
-    plans = plan_removals(data)
+    plans, stuck = plan_removals(data)
     for plan in plans:
         remove(plan, data)
 
     assert len(plans) == 3
+    assert stuck == []
     assert registered(data) == []
     assert not (root / ".claude").exists()
     assert not (other / ".claude").exists()
