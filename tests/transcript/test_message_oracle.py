@@ -17,8 +17,9 @@ PACKAGE = "claude-code-log==1.7.0"
 
 
 @pytest.fixture(scope="session")
-def python(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The interpreter that can import the package."""
+def python(shared: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The interpreter that can import the package; installed only where there is something to read."""
+    assert shared.is_dir()
     prefix = Path(os.environ.get("RECALL_E2E_PREFIX") or tmp_path_factory.mktemp("oracle"))
     folder = prefix / PACKAGE.replace("==", "-")
     found = folder / ("Scripts/python.exe" if os.name == "nt" else "bin/python")
