@@ -7,6 +7,9 @@ at the parsed events as well. It looks at a block of many lines first: most bloc
 
 import re
 from dataclasses import dataclass
+from functools import cache
+
+from transcript.canonical import canonical
 
 _TAIL = 64  # the envelope's last fields, from the type on
 _BLOB = b'{"blob":"'  # a long text stands elsewhere: only opening it tells
@@ -15,7 +18,10 @@ FOLDED_TO_ASCII = (0xDF, 0x17F, 0x1E9E, 0x212A, *range(0xFB00, 0xFB07))
 _FOLDED = re.compile(b"|".join(b"\\\\u%04x" % point for point in FOLDED_TO_ASCII))
 _FOLDABLE = re.compile(b"[fks]")  # each of them folds to one of these letters at least
 _STAMPS = re.compile(rb',"ts":"([^"]*)","ts_source":')
-_RUNS = re.compile("[a-z0-9]+|[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]+")
+# Where characters stand that have a folded form of their own; what is folded to several is told by its length.
+CASED = (range(0x80, 0xD800), range(0xFB00, 0xFB18), range(0xFF21, 0xFF3B), range(0x10400, 0x1E944))
+
+Word = bytes | re.Pattern[bytes]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +30,7 @@ class Sieve:
 
     types: tuple[bytes, ...] = ()
     groups: tuple[tuple[bytes, ...], ...] = ()
-    words: tuple[bytes, ...] = ()
+    words: tuple[Word, ...] = ()
     since: str = ""
     until: str = ""
 
@@ -70,22 +76,47 @@ def _stamp(line: bytes) -> bytes:
     return line[at : line.find(b'"', at)]
 
 
-def words_of(tokens: set[str]) -> tuple[bytes, ...]:
+def words_of(tokens: set[str]) -> tuple[Word, ...]:
     """Return what must stand in a line's lower-case bytes for its text to hold these folded tokens, longest first."""
-    runs = {run for token in tokens for run in _RUNS.findall(token)}
-    return tuple(sorted((_as_written(run) for run in runs), key=lambda word: (-len(word), word)))
+    return tuple(_word(token) for token in sorted(tokens, key=lambda token: (-len(token), token)))
 
 
-def _as_written(run: str) -> bytes:
-    return run.encode() if run.isascii() else b"".join(b"\\u%04x" % ord(character) for character in run)
+def _word(token: str) -> Word:
+    """Return a folded token as a line may write it: a letter outside ASCII stands there in either case."""
+    if token.isascii():
+        return token.encode()
+    sources, _ = _folding()
+    ways = ([_written(way) for way in (letter, *sources.get(letter, ()))] for letter in token)
+    return re.compile(b"".join(b"(?:%b)" % b"|".join(way) if len(way) > 1 else way[0] for way in ways))
 
 
-def _holds(data: bytes, words: tuple[bytes, ...]) -> bool:
+def _written(character: str) -> bytes:
+    return re.escape(canonical(character)[1:-1].lower())
+
+
+@cache
+def _folding() -> tuple[dict[str, list[str]], re.Pattern[bytes]]:
+    """Return which characters are folded to each, and what finds one that is folded to several."""
+    sources: dict[str, list[str]] = {}
+    several = []
+    for point in (point for span in CASED for point in span):
+        folded = chr(point).casefold()
+        if len(folded) > 1:
+            several.append(_written(chr(point)))
+        elif folded != chr(point):
+            sources.setdefault(folded, []).append(chr(point))
+    return sources, re.compile(b"|".join(several))
+
+
+def _holds(data: bytes, words: tuple[Word, ...]) -> bool:
     """Say whether all words stand in data in any case, or characters do that may fold to what is missing."""
     lower = data.lower()
     for word in words:
-        if word not in lower:
-            return _FOLDABLE.search(word) is not None and _FOLDED.search(data) is not None
+        if isinstance(word, bytes):
+            if word not in lower:
+                return _FOLDABLE.search(word) is not None and _FOLDED.search(data) is not None
+        elif word.search(lower) is None:
+            return _folding()[1].search(lower) is not None
     return True
 
 

@@ -11,7 +11,7 @@ from transcript.context import Window, context
 from transcript.event import Event
 from transcript.filters import Filter
 from transcript.log import Log
-from transcript.sieve import FOLDED_TO_ASCII, Sieve
+from transcript.sieve import CASED, FOLDED_TO_ASCII, Sieve
 
 TEXTS = (
     "plain words about the retry policy",
@@ -19,6 +19,8 @@ TEXTS = (
     "Die Straße ist groß — «ﬁle» not file",
     "Kelvin K and ſtate",
     "日本語の設定を読む",
+    "ПРИВЕТ, мир: ΟΔΟΣ ὁδός ᾳ",
+    "one Ångström, ÜBERGRÖSSE, déjà vu, İstanbul, \U00010400\U00010428",
     'quoted "text": {"agent":"codex"} and a \\ backslash',
     "line one\nline two\ttabbed",
     "emoji 🦩 and a lone \ud800 surrogate",
@@ -76,6 +78,7 @@ WANTED = [
         {"topic": words, "types": frozenset({"conversation_turn", "tool_call", "tool_result"})}
         for words in (
             "retry", "Policy", "hooks", "strasse", "STRASSE", "gross", "file", "state", "kelvin", "k", "設定",
+            "привет", "Мир", "οδοσ", "αι", "ångström", "übergrösse", "DÉJÀ", "istanbul", "i̇stanbul", "\U00010428",
             "flamingo", "agent codex", "backslash", "nline", "zwei", "emoji surrogate", "größe",
             "claude", "read",
         )
@@ -162,6 +165,13 @@ def test_every_character_that_folds_to_ascii_is_known():
     }
 
     assert folding == set(FOLDED_TO_ASCII)
+
+
+def test_every_character_that_is_folded_at_all_is_looked_for():
+    looked = {point for span in CASED for point in span}
+    folded = {point for point in range(128, sys.maxunicode + 1) if chr(point).casefold() != chr(point)}
+
+    assert folded <= looked
 
 
 def test_a_line_added_while_pages_are_turned_is_met_once(tmp_path):
