@@ -40,4 +40,5 @@ def command(app: App, key: str | None, as_json: bool) -> None:
     project, user = project_file(app.project_root()), user_file(app.data)
     say(f"\nproject file  {project}{'' if project.exists() else ' (not there yet)'}")
     say(f"user file     {user}{'' if user.exists() else ' (not there yet)'}")
+    say(f"data folder   {app.data}")
     say("'recall config KEY' says what a setting means")

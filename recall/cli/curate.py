@@ -157,5 +157,7 @@ def author(env: Mapping[str, str], name: str | None, kind: str | None, *, termin
     if kind == "agent":
         name = name or harness or None
     if not name or not kind:
-        raise click.UsageError("who says it? give --actor NAME and --as agent or --as human")
+        raise click.UsageError(
+            "who says it? give --actor NAME and --as agent or --as human, or set RECALL_ACTOR=human:NAME"
+        )
     return Author(name, kind, harness or (name if kind == "agent" else "recall"))

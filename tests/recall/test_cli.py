@@ -595,6 +595,7 @@ def test_config_names_both_files_and_explains_one_setting(project, recall):
 
     assert f"project file  {project / '.recall' / 'config.toml'}\n" in every
     assert f"user file     {Path(os.environ['RECALL_HOME']) / 'config.toml'} (not there yet)\n" in every
+    assert f"data folder   {os.environ['RECALL_HOME']}\n" in every
     assert one.startswith("gate.threshold  0.5 ")
     assert "a turn" in recall("config", "gate.evidence").out
     assert "  0 or more; variable RECALL_GATE_THRESHOLD\n" in one
