@@ -147,7 +147,8 @@ CONTRACTS = {
             sends=("session_id", "hook_event_name", "timestamp", "permission_mode", "submitted_prompt"),
             always=("session_id", "hook_event_name", "timestamp", "permission_mode", "transcript_path"),
             shape=SPECIFIC,
-            answers=(PROMPT, START),
+            answers=(PROMPT,),  # what a start is told is gone from a resumed session
+            opens_with_prompt=True,
             repeats=True,
         ),
         Contract(

@@ -158,7 +158,7 @@ ANSWERS = {
     "claude-code": (SPECIFIC, STARTS),
     "codex": (SPECIFIC, STARTS),
     "gemini-cli": ({"hookSpecificOutput": {"hookEventName": "BeforeAgent", "additionalContext": "a block"}}, None),
-    "qwen-code": (SPECIFIC, STARTS),
+    "qwen-code": (SPECIFIC, None),
     "copilot-cli": (TOP, None),
     "cursor": ({"continue": True, "additional_context": "a block"},) * 2,
     "pi": (TOP, TOP),

@@ -103,7 +103,7 @@ def test_a_harness_that_does_not_listen_is_told_nothing(resident, workspace):
 
 def test_every_contract_that_answers_is_told_somehow():
     assert {*ANSWERED, *WITH_PROMPT} == {name for name, contract in CONTRACTS.items() if contract.answers}
-    assert sorted(WITH_PROMPT) == ["copilot-cli", "gemini-cli"]
+    assert sorted(WITH_PROMPT) == ["copilot-cli", "gemini-cli", "qwen-code"]
 
 
 def prompt(harness: str, words: str = "Please go on.") -> bytes:
@@ -138,7 +138,9 @@ def test_a_resumed_or_compacted_session_is_told_with_its_next_prompt(harness, re
     meanwhile = ask(resident, prompt(harness, "Still nothing?"), harness)
     ask(resident, start(harness, source="resume"), harness)
     new = ask(resident, prompt(harness, "What is new?"), harness)
-    ask(resident, raw(harness, "PreCompact", cwd=str(project()), trigger="manual"), harness)
+    told = CONTRACTS[harness].tells_compaction
+    announced = raw(harness, "PreCompact", cwd=str(project()), trigger="manual")
+    ask(resident, start(harness, source="compact") if told else announced, harness)
     compacted = ask(resident, prompt(harness, "Once more?"), harness)
 
     assert (resumed, meanwhile) == ("", "")

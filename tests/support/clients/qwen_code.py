@@ -20,10 +20,12 @@ class QwenCode(Client):
         theirs = {"hooks": [{"type": "command", "command": "true", "timeout": 7}]}
         own = world.home / ".qwen" / "settings.json"
         own.parent.mkdir()
-        own.write_text(json.dumps({"security": {"auth": {"selectedType": "openai"}}, "model": {"name": "stub"}}))
+        # Without $version the client writes the file anew at its start.
+        settings = {"$version": 4, "security": {"auth": {"selectedType": "openai"}}, "model": {"name": "stub"}}
+        own.write_text(json.dumps(settings))
         of_project = world.project / ".qwen" / "settings.json"
         of_project.parent.mkdir()
-        of_project.write_text(json.dumps({"hooks": {"Stop": [theirs]}}, indent=2))
+        of_project.write_text(json.dumps({"$version": 4, "hooks": {"Stop": [theirs]}}, indent=2))
 
     def environment(self, world: "World", port: int) -> dict[str, str]:
         return {
