@@ -174,7 +174,7 @@ def fault(fields: dict[str, Any]) -> tuple[str, str] | None:
     if not isinstance(fields.get("id"), str) or _ID.fullmatch(fields["id"]) is None:
         return ("schema", f"`id` is not {ID_LENGTH} base32 characters")
     for name, allowed in (("ts_source", TS_SOURCES), ("actor", ACTORS), ("origin", ORIGINS)):
-        if fields.get(name) not in allowed:
+        if not _is_one_of(fields.get(name), allowed):
             return ("schema", f"`{name}` is none of {', '.join(sorted(allowed))}")
     native = fields.get("native")
     if not isinstance(native, dict) or not native.keys() <= NATIVE_KEYS:
@@ -190,9 +190,14 @@ def _body_fault(kind: str, body: object) -> tuple[str, str] | None:
     for name in BODY_KEYS.get(kind, ()):
         if name not in body:
             return ("schema", f"`body.{name}` is missing")
-    if kind == "conversation_turn" and body["kind"] not in TURN_KINDS:
+    if kind == "conversation_turn" and not _is_one_of(body["kind"], TURN_KINDS):
         return ("schema", f"`body.kind` is none of {', '.join(sorted(TURN_KINDS))}")
     return None
+
+
+def _is_one_of(value: object, allowed: frozenset[str]) -> bool:
+    """Say whether a value of any kind, unhashable ones too, is one of these names."""
+    return isinstance(value, str) and value in allowed
 
 
 def validate_draft(draft: Draft) -> None:
@@ -215,7 +220,7 @@ def line_fault(fields: object) -> tuple[str, str] | None:
         return problem
     if fields.keys() != ENVELOPE_KEYS:
         return ("schema", "the envelope has not exactly the known fields")
-    if fields["v"] != VERSION:
+    if type(fields["v"]) is not int or fields["v"] != VERSION:
         return ("schema", "`v` is another version")
     if type(fields["seq"]) is not int or fields["seq"] < 1:
         return ("schema", "`seq` is no count from 1")
