@@ -26,7 +26,18 @@ ID = b"80b5532c-e69c-5fb2-87a1-88437a0a9d12"
         (b"", b""),
         (b"\xff\xfe\x00", b""),
     ],
-    ids=["first", "blanks", "quoted in a prompt", "a value", "camel case", "cursor", "a number", "none", "empty", "no text"],
+    ids=[
+        "first",
+        "blanks",
+        "quoted in a prompt",
+        "a value",
+        "camel case",
+        "cursor",
+        "a number",
+        "none",
+        "empty",
+        "no text",
+    ],
 )
 def test_the_session_is_found_without_parsing(payload, session):
     assert session_in(payload) == session
