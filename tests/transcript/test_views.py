@@ -282,6 +282,22 @@ def test_words_cannot_forge_a_watermark_or_a_heading(tmp_path):
     assert verify(log.workspace).ok
 
 
+def test_views_are_plain_utf8_whatever_was_said(tmp_path):
+    """A lone surrogate made the whole file unreadable for others; an escape would be obeyed by a terminal."""
+    odd = "a\udc80b \x1b[31mred\x00 \x9b2J caf\u00e9 \U0001f600"
+    steps = [task(CODEX, at(2), "T1", "add", title=odd), decision(ANA, at(3), odd, why=odd, task="T1")]
+
+    written = views.rendered(views.folded(make_log(tmp_path, steps))[0])
+
+    for data in written.values():
+        text = data.decode("utf-8")
+        assert not {c for c in text if c < " " or "\x7f" <= c <= "\x9f"} - {"\n"}
+    assert "a\ufffdb \ufffd[31mred\ufffd \ufffd2J caf\u00e9 \U0001f600" in written["decisions.md"].decode("utf-8")
+    title = json.loads(written["tasks.json"])["tasks"][0]["title"]
+    assert title.startswith("a\ufffdb ")
+    assert title.endswith("caf\u00e9 \U0001f600")
+
+
 def many(count: int) -> list[Draft]:
     return [*make_turns(count), *story()]
 

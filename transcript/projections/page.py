@@ -3,11 +3,12 @@
 import re
 from typing import Any
 
-from transcript.canonical import sha256_hex, utf8
+from transcript.canonical import sha256_hex
 
 POINTER = 10
 NONE = "none recorded"
 _ZERO = "0" * 64
+_UNREADABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SHA = re.compile(rb'sha256"?[:=] ?"?([0-9a-f]{64})')
 _SEQ = re.compile(rb'(?:"seq": |through event )([0-9]+)')
 
@@ -21,8 +22,13 @@ def markdown(title: str, mark: dict[str, Any], lines: list[str]) -> bytes:
 
 def sealed(text: str) -> bytes:
     """Return the bytes of a text whose first sha256 place, all zeros, is filled with the hash of the rest."""
-    raw = utf8(text)
+    raw = plain(text).encode("utf-8")
     return raw.replace(_ZERO.encode("ascii"), sha256_hex(raw).encode("ascii"), 1)
+
+
+def plain(text: str) -> str:
+    """Return text with U+FFFD for what no reader of UTF-8 takes or a terminal would obey: surrogates, controls."""
+    return _UNREADABLE.sub("\ufffd", text)
 
 
 def is_sealed(data: bytes) -> bool:

@@ -4,7 +4,7 @@ import json
 from typing import Any
 
 from transcript.projections.fold import task_number, watermark
-from transcript.projections.page import sealed
+from transcript.projections.page import plain, sealed
 
 NAME = "tasks.json"
 TYPES = frozenset({"task", "decision", "outcome", "redaction"})
@@ -24,7 +24,8 @@ def render(state: dict[str, Any]) -> bytes:
         "counts": counts | {"created": len(tasks)},
         "tasks": tasks,
     }
-    return sealed(json.dumps(whole, ensure_ascii=True, indent=1) + "\n")
+    readable = json.loads(plain(json.dumps(whole, ensure_ascii=False)))  # in ASCII a lone surrogate would stay one
+    return sealed(json.dumps(readable, ensure_ascii=True, indent=1) + "\n")
 
 
 def _task(state: dict[str, Any], name: str) -> dict[str, Any]:
