@@ -5,9 +5,13 @@ name it keeps the chain too, so that every hash and every view is what it was.
 """
 
 import base64
+import contextlib
 import json
+import os
+import shutil
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import IO, Any
 
 from transcript.blobs import externalise, references, resolve
@@ -16,14 +20,16 @@ from transcript.errors import RecordError
 from transcript.event import Draft, commitment, envelope_parts, genesis, line_fault, to_line
 from transcript.lock import FileLock
 from transcript.log import Log
-from transcript.segments import SEGMENT_BYTES, Head, append_bytes, seal
+from transcript.paths import fsync_dir, sync
+from transcript.segments import ACTIVITY, SEGMENT_BYTES, Head, sealed_path, write_head
 from transcript.workspace import Workspace
 
 FORMAT = 1
 HEADER = "recall_export"
 MEDIUM = "recall_medium"
-BATCH_BYTES = 1 << 20
+IMPORTING = ".importing-"  # how the name of a file begins that is to become a segment
 LOCK_SECONDS = 30.0
+_FRESH = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
 _ENVELOPE = ("v", "seq", "id", "type", "ts", "ts_source", "session", "agent", "actor", "origin", "native", "commit")
 
 
@@ -61,12 +67,12 @@ def header_of(lines: Iterable[bytes]) -> dict[str, Any]:
     try:
         header = json.loads(first)
         version = header[HEADER]
-        name, events = header["workspace"], header["events"]
+        name, events, through = header["workspace"], header["events"], header["through"]
     except (ValueError, KeyError, TypeError):
         raise RecordError("this is no export of recall: its first line does not say so") from None
-    if version != FORMAT:
+    if type(version) is not int or version != FORMAT:
         raise RecordError(f"the export is of version {version}, this program reads {FORMAT}; upgrade recall")
-    if not isinstance(name, str) or type(events) is not int:
+    if not isinstance(name, str) or type(events) is not int or not isinstance(through, dict):
         raise RecordError("the header of the export is damaged")
     found: dict[str, Any] = header
     return found
@@ -91,6 +97,8 @@ def import_record(workspace: Workspace, file: IO[bytes], *, segment_bytes: int =
 def _check(log: Log, file: IO[bytes], header: dict[str, Any]) -> int:
     """Read an export to its end and see that it is whole: its own chain, its commits, its media. Return how many."""
     prev, seq, media = genesis(header["workspace"]), 0, set()
+    emptied: dict[str, int] = {}
+    erased: set[str] = set()
     for number, fields in _lines(file):
         if MEDIUM in fields:
             media.add(_store(log, fields, number, keep=False))
@@ -102,32 +110,65 @@ def _check(log: Log, file: IO[bytes], header: dict[str, Any]) -> int:
         if lost:
             raise RecordError(f"line {number} of the export shows a medium that is missing; nothing was imported")
         prev, seq = to_line(_parts(fields), packed, seq=fields["seq"], prev=prev)[1], fields["seq"]
-    if (seq, prev) != (header["through"]["seq"], header["through"]["hash"]):
+        if not fields["body"]:
+            emptied[fields["id"]] = number
+        if fields["type"] == "redaction" and isinstance(listed := fields["body"].get("events"), list):
+            erased.update(map(str, listed))
+    if (seq, prev) != (header["through"].get("seq"), header["through"].get("hash")) or seq != header["events"]:
         raise RecordError(f"the export ends at event {seq} of {header['events']}; nothing was imported")
+    if lacking := [number for name, number in emptied.items() if name not in erased]:
+        raise RecordError(f"line {lacking[0]} of the export lost its body without a redaction; nothing was imported")
     return len(media)
 
 
 def _write(log: Log, file: IO[bytes], *, chained: bool, segment_bytes: int) -> None:
+    """Write the record beside its place and put it there when it is whole: the head, without which it is none, last.
+
+    What an import that was killed left is removed first.
+    """
+    _clear(log)
     head = log.head()
-    start = head
-    batch: list[bytes] = []
-    for number, fields in _lines(file):
-        if MEDIUM in fields:
-            _store(log, fields, number, keep=True)
-            continue
-        packed = _packed(log, fields, number, keep=True)
-        line, digest = to_line(_parts(fields), packed, seq=fields["seq"], prev=head.hash)
-        if chained and fields["prev"] != head.hash:
-            raise RecordError(f"line {number} of the export changed while it was read")
-        batch.append(line)
-        head = Head(head.segment, fields["seq"], digest, head.length + len(line))
-        if head.length - start.length >= BATCH_BYTES:
-            append_bytes(log.directory, start, head, b"".join(batch))
-            if head.length >= segment_bytes:
-                head = seal(log.directory, head)
-            start, batch = head, []
-    if batch:
-        append_bytes(log.directory, start, head, b"".join(batch))
+    parts: list[Path] = []
+    try:
+        with contextlib.ExitStack() as opened:
+            out: IO[bytes] | None = None
+            for number, fields in _lines(file):
+                if MEDIUM in fields:
+                    _store(log, fields, number, keep=True)
+                    continue
+                packed = _packed(log, fields, number, keep=True)
+                line, digest = to_line(_parts(fields), packed, seq=fields["seq"], prev=head.hash)
+                if chained and fields["prev"] != head.hash:
+                    raise RecordError(f"line {number} of the export changed while it was read")
+                if out is None or head.length >= segment_bytes:
+                    parts.append(log.directory / f"{IMPORTING}{len(parts) + 1:06d}")
+                    out = opened.enter_context(open(os.open(parts[-1], _FRESH, 0o600), "wb"))
+                    head = Head(len(parts), head.seq, head.hash, 0)
+                out.write(line)
+                head = Head(head.segment, fields["seq"], digest, head.length + len(line))
+        for part in parts:
+            _sync(part)
+    except BaseException:
+        _clear(log)
+        raise
+    log.workspace.head_file.unlink(missing_ok=True)  # without one, whoever comes behind a crash reads the chain itself
+    for number, part in enumerate(parts, 1):
+        last = number == len(parts)
+        part.replace(log.directory / ACTIVITY if last else sealed_path(log.directory, number))
+    fsync_dir(log.directory)
+    write_head(log.directory, head)
+
+
+def _sync(path: Path) -> None:
+    with path.open("r+b") as file:
+        sync(file.fileno())
+
+
+def _clear(log: Log) -> None:
+    """Remove what an import that did not come to its end has written; only where there is no record yet."""
+    for part in log.directory.glob(f"{IMPORTING}*"):
+        part.unlink(missing_ok=True)
+    shutil.rmtree(log.workspace.blobs_dir, ignore_errors=True)
 
 
 def _lines(file: IO[bytes]) -> Iterator[tuple[int, dict[str, Any]]]:

@@ -32,6 +32,9 @@ def command(app: App, file: Path, dry_run: bool, as_json: bool) -> None:
     with file.open("rb") as handle:
         header = header_of(handle)
         if dry_run:
+            if as_json:
+                emit({"events": header["events"], "workspace": header["workspace"], "imported": False})
+                return
             note(f"{file} holds {counted(header['events'], 'event')} of workspace {header['workspace']}")
             return
         handle.seek(0)

@@ -17,8 +17,10 @@ from recall.cli.app import App
 from recall.cli.group import cli
 from transcript.accounts import stats
 from transcript.atif import sessions, trajectory
+from transcript.canonical import canonical
 from transcript.capture import CaptureSettings
 from transcript.errors import RecordError
+from transcript.event import to_line
 from transcript.export import export, header_of, import_record
 from transcript.log import Log
 from transcript.projections import views
@@ -169,8 +171,27 @@ def test_what_was_imported_goes_on_growing(tmp_path):
         (lambda lines: lines[1:], "no export"),
         (lambda lines: [lines[0].replace(b'"recall_export":1', b'"recall_export":2'), *lines[1:]], "newer|version"),
         (lambda lines: [line.replace(b'"type":"decision"', b'"type":"wish"') for line in lines], "no event"),
+        (
+            lambda lines: [line.replace(b'"through":{', b'"through":[{').replace(b'},"w', b'}],"w') for line in lines],
+            "header",
+        ),
+        (lambda lines: [lines[0].replace(b'"events":', b'"events":1'), *lines[1:]], "ends at event"),
+        (lambda lines: [line.replace(b'"actor":"tool"', b'"actor":["tool"]') for line in lines], "no event"),
+        (lambda lines: [without_words(line, b"And now?") for line in lines], "without a redaction"),
     ],
-    ids=["cut short", "line out", "edited", "torn", "no header", "newer", "unknown type"],
+    ids=[
+        "cut-short",
+        "line-out",
+        "edited",
+        "torn",
+        "no-header",
+        "newer",
+        "unknown-type",
+        "odd-header",
+        "other-count",
+        "odd-actor",
+        "emptied",
+    ],
 )
 def test_a_damaged_export_is_refused_as_a_whole(tmp_path, change, reason):
     project, _, _ = made(tmp_path / "here")
@@ -184,6 +205,38 @@ def test_a_damaged_export_is_refused_as_a_whole(tmp_path, change, reason):
 
     assert Log(target).head().seq == 0
     assert Log(target).blobs.names() == []
+
+
+def without_words(line, words):
+    """Return a line as a redaction would leave it, where it holds these words."""
+    return canonical({**json.loads(line), "body": {}, "salt": ""}) + b"\n" if words in line else line
+
+
+@pytest.mark.parametrize("fault", [KeyboardInterrupt(), OSError(28, "No space left on device")], ids=["Ctrl-C", "full"])
+def test_an_import_that_is_broken_off_leaves_the_workspace_empty(tmp_path, monkeypatch, fault):
+    project, _, _ = made(tmp_path / "here")
+    out = tmp_path / "out.jsonl"
+    out.write_bytes(b"".join(export(project.workspace)))
+    target = make_workspace(tmp_path / "there")
+    lines_made = []
+
+    def broken(*args, **options):
+        lines_made.append(1)
+        if len(lines_made) > 2 * Log(project.workspace).head().seq - 3:
+            raise fault
+        return to_line(*args, **options)
+
+    with out.open("rb") as handle, monkeypatch.context() as patched:
+        patched.setattr("transcript.export.to_line", broken)
+        with pytest.raises(type(fault)):
+            import_record(target, handle)
+    left = (Log(target).head().seq, Log(target).blobs.names(), list(target.log_dir.rglob("*import*")))
+    with out.open("rb") as handle:
+        import_record(target, handle)
+
+    assert left == (0, [], [])
+    assert verify(target).problems == []
+    assert Log(target).head().seq == Log(project.workspace).head().seq
 
 
 def test_a_foreign_name_is_no_path(tmp_path):
