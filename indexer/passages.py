@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 from unicodedata import normalize
 
-from indexer import chunker, secrets
+from indexer import chunker
 from indexer.settings import IndexSettings
+from transcript import secrets
 from transcript.injected import block_spans
 
 _SURROGATE = re.compile("[\ud800-\udfff]")

@@ -8,11 +8,11 @@ from dataclasses import replace
 from datetime import datetime
 
 from indexer.rows import RowFilter
-from indexer.secrets import find
 from recall.likeness import folded
 from recall.query import Query
 from recall.turn import Candidate
 from transcript.injected import has_block
+from transcript.secrets import find
 
 
 def forbidden(candidate: Candidate, query: Query, *, now: datetime, allowed: RowFilter | None, prompt: str) -> str:

@@ -7,10 +7,10 @@ not look like code. The record itself keeps the words; see `recall redact` for t
 
 import math
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
-from indexer.secret_shapes import SHAPES
+from transcript.secret_shapes import SHAPES
 
 
 class Secret(NamedTuple):
@@ -51,7 +51,7 @@ _ASSIGNED = re.compile(
     rf"(?i:(?:{'|'.join(_NAMES)})(?:[_-][a-z0-9]+)?)"
     r"[\"']?\s{0,3}(?:=>|:=|=|:)\s{0,3}(?:\"([^\"\n]{6,200})\"|'([^'\n]{6,200})'|([^\s\"'`,;(){}\[\]<>]{8,200}))"
 )
-_MARK = re.compile(r"\[secret:[a-z-]+:[0-9a-f]{6}\]")
+_MARK = re.compile(r"\[secret:[a-z-]+(?::[0-9a-f]{6})?\]")
 _CODE = re.compile(r"^(?:[$%&{<(\[]|https?://|[a-z_]+\()|[(){}<>\[\]]|^[./~]|\.\.\.|^\*+$|^[xX.*_-]+$")
 
 # snake_case, kebab-case, dotted names and paths with at most a short number: names of things, not secrets.
@@ -102,15 +102,21 @@ def mark(value: str, kind: str, key: bytes) -> str:
 def mask(text: str, key: bytes) -> tuple[str, int]:
     """Return text with every credential replaced by its mark, and how many there were."""
     secrets = find(text)
-    if not secrets:
-        return text, 0
+    return _replaced(text, secrets, lambda one: mark(text[one.start : one.end], one.kind, key)), len(secrets)
+
+
+def veil(text: str) -> str:
+    """Return text with every credential replaced by its kind alone: the same words under any workspace's key."""
+    return _replaced(text, find(text), lambda one: f"[secret:{one.kind}]")
+
+
+def _replaced(text: str, secrets: list[Secret], shown: Callable[[Secret], str]) -> str:
     pieces = []
     done = 0
     for secret in secrets:
-        pieces += [text[done : secret.start], mark(text[secret.start : secret.end], secret.kind, key)]
+        pieces += [text[done : secret.start], shown(secret)]
         done = secret.end
-    pieces.append(text[done:])
-    return "".join(pieces), len(secrets)
+    return "".join([*pieces, text[done:]])
 
 
 def _span(match: re.Match[str]) -> tuple[int, int]:

@@ -2,8 +2,8 @@
 
 import pytest
 
-from indexer.secret_shapes import SHAPES
-from indexer.secrets import find, mask
+from transcript.secret_shapes import SHAPES
+from transcript.secrets import find, mask, veil
 
 KEY = b"k" * 32
 A = "FAKEfake0123456789FAKEfake0123456789FAKEfake0123456789"
@@ -150,3 +150,13 @@ def test_a_key_cut_off_before_its_end_is_masked_to_the_end():
 
     assert "RkFLRQ" not in masked
     assert "QUJD" not in masked
+
+
+def test_a_veiled_secret_tells_its_kind_alone_and_is_never_masked_again():
+    text = "key: " + SAMPLES["github-token"] + ", password = hunter2hunter2, the rest stays"
+
+    veiled = veil(text)
+
+    assert veiled == "key: [secret:github-token], password = [secret:assigned], the rest stays"
+    assert veil(veiled) == veiled
+    assert mask(veiled, KEY) == (veiled, 0)
