@@ -16,7 +16,7 @@ from transcript.adapters.base import Adapter, Options
 from transcript.adapters.registry import ADAPTERS, Registered, registered
 from transcript.adapters.views import UnreadableSource
 from transcript.capture_claims import Claims, claim
-from transcript.capture_plan import Heads, Planned, count, plan
+from transcript.capture_plan import Heads, Planned, count, order, plan
 from transcript.capture_source import SourceTaker, Taking
 from transcript.capture_state import CaptureState, SourceState
 from transcript.errors import CaptureError, LockBusy
@@ -211,7 +211,7 @@ class _Run:
         self.heads, self.full, self.progress = heads, full, progress
 
     def take(self, parts: list[_Part], lock_timeout: float) -> None:
-        """Take the sources in, harness by harness, under the capture lock."""
+        """Take the sources in under the capture lock, those of all harnesses in the order of their beginnings."""
         lock = FileLock(self.workspace.run_dir / "capture.lock")
         if not lock.acquire(lock_timeout):
             raise LockBusy("another capture of this workspace is running; try again when it is done")
@@ -228,14 +228,19 @@ class _Run:
         log = Log(self.workspace)
         log.recover(now=self.now)  # a torn tail or a damaged head is put right before anything is read
         self._saved, self._dirty = time.monotonic(), False
-        for adapter, planned in parts:
-            taking = Taking()
-            taker = SourceTaker(
+        takers = [
+            SourceTaker(
                 adapter, log, state, options,
-                native=native, now=self.now, taking=taking, on_bytes=self._todo.bytes_done,
-            )  # fmt: skip
-            self._harness(taker, state, planned)
-            self._report(adapter.harness, taking, planned)
+                native=native, now=self.now, taking=Taking(), on_bytes=self._todo.bytes_done,
+            )
+            for adapter, _ in parts
+        ]  # fmt: skip
+        todo = [(item, taker) for taker, (_, planned) in zip(takers, parts, strict=True) for item in planned]
+        for item, taker in sorted(todo, key=lambda one: order(one[0])):
+            self._item(taker, state, item)
+        for taker, (adapter, planned) in zip(takers, parts, strict=True):
+            self._dirty = self._absent(taker, state, {item.source.source for item in planned}) or self._dirty
+            self._report(adapter.harness, taker.taking, planned)
         if self._dirty or state.skipped != dict(self.report.skipped) or state.heads != self.heads:
             state.heads = self.heads
             state.skipped = dict(self.report.skipped)
@@ -244,19 +249,17 @@ class _Run:
         self.report.missing += state.missing()
         self.report.incomplete += state.incomplete()
 
-    def _harness(self, taker: SourceTaker, state: CaptureState, planned: list[Planned]) -> None:
-        for item in planned:
-            source = item.source
-            self.heads.pop(source.source, None)  # from here on its state knows
-            if source.source not in state.sources:
-                state.sources[source.source] = _new_state(item)
-                self._dirty = True
-            self._dirty = self._one(taker, item, state.sources[source.source]) or self._dirty
-            self._todo.file_done()
-            if self._dirty and time.monotonic() - self._saved > SAVE_EVERY_S:
-                state.save()
-                self._saved, self._dirty = time.monotonic(), False
-        self._dirty = self._absent(taker, state, {item.source.source for item in planned}) or self._dirty
+    def _item(self, taker: SourceTaker, state: CaptureState, item: Planned) -> None:
+        source = item.source
+        self.heads.pop(source.source, None)  # from here on its state knows
+        if source.source not in state.sources:
+            state.sources[source.source] = _new_state(item)
+            self._dirty = True
+        self._dirty = self._one(taker, item, state.sources[source.source]) or self._dirty
+        self._todo.file_done()
+        if self._dirty and time.monotonic() - self._saved > SAVE_EVERY_S:
+            state.save()
+            self._saved, self._dirty = time.monotonic(), False
 
     def _one(self, taker: SourceTaker, item: Planned, state: SourceState) -> bool:
         dirty = False

@@ -88,8 +88,12 @@ def plan(
         reason = never.get(head.session, "")  # a sub-agent's file names its parent's session
         owner, reason = (None, reason) if reason else owners.of(head, cwd, all_roots=all_roots)
         planned.append(Planned(source, head, owner, reason))
-    planned.sort(key=lambda item: (bool(item.source.worker), item.head.ts, item.source.identity))
-    return planned, unread
+    return sorted(planned, key=order), unread
+
+
+def order(item: Planned) -> tuple[bool, str, str]:
+    """Return what sources are sorted by, of one harness or of several: the newest session is to end the record."""
+    return bool(item.source.worker), item.head.ts.rstrip("Z"), item.source.identity
 
 
 def named_folders(adapter: Adapter, env: Mapping[str, str], heads: Heads) -> set[str]:

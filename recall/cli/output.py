@@ -100,7 +100,7 @@ class Progress:
         if now - self._said >= LINE_PAUSE_S:
             self._said = now
             share = f" ({done / total:.0%})" if total else ""
-            self._stream.write(f"{self.what} {done:,}/{total:,}{share}{'  ' + detail if detail else ''}\n")
+            self._stream.write(f"{self.what} {done:,}/{total:,}{' ' + detail if detail else ''}{share}\n")
             self._stream.flush()
 
 

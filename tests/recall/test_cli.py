@@ -836,7 +836,7 @@ def test_progress_is_a_line_now_and_then_where_no_terminal_is_at_hand():
         bar(5, 10, "events")
         bar(10, 10, "events")
 
-    assert stream.getvalue() == "words 5/10 (50%)  events\n"
+    assert stream.getvalue() == "words 5/10 events (50%)\n"
 
 
 def test_ctrl_c_ends_a_watch_with_130_and_one_line(project, recall):

@@ -12,6 +12,7 @@ import jsonschema
 import pytest
 from support.capture import NOW, Project
 from support.claude import ClaudeSession, image, text, tool_result, tool_use
+from support.wire import WireFile
 
 from transcript.capture import sync
 from transcript.capture_state import CaptureState
@@ -497,6 +498,24 @@ def test_sessions_are_taken_in_by_their_first_time_and_workers_last(project):
     project.sync()
 
     assert project.texts() == ["early", "late", "worker"]
+
+
+def test_sessions_of_several_harnesses_are_taken_in_by_their_first_time_too(project):
+    """The newest turns of a record are those at its end, whichever agent they were said in."""
+    for hour in (10, 12):
+        session = project.session(f"claude {hour}")
+        session.user(f"claude {hour}", timestamp=f"2026-06-15T{hour}:00:00.000Z")
+        session.write(project.config)
+    for hour in (9, 11):
+        file = WireFile(str(project.root), seed=f"loom {hour}", ts=f"2026-06-15T{hour:02}:00:00Z")
+        file.add("prompt", text=f"loom {hour}", ts=f"2026-06-15T{hour:02}:00:00Z")
+        file.write(project.data / "wire")
+    project.env["RECALL_HOME"] = str(project.data)
+
+    report = project.sync()
+
+    assert project.texts() == ["loom 9", "claude 10", "loom 11", "claude 12"]
+    assert {name: of.files for name, of in report.harnesses.items()} == {"claude-code": 2, "wire": 2}
 
 
 def test_large_outputs_and_images_lie_in_blobs_and_open_whole(project):
