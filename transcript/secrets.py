@@ -5,6 +5,7 @@ Known shapes are matched by their own form; unknown ones only where a name such 
 not look like code. The record itself keeps the words; see `recall redact` for taking them out there.
 """
 
+import functools
 import math
 import re
 from collections.abc import Callable, Iterator
@@ -105,6 +106,7 @@ def mask(text: str, key: bytes) -> tuple[str, int]:
     return _replaced(text, secrets, lambda one: mark(text[one.start : one.end], one.kind, key)), len(secrets)
 
 
+@functools.lru_cache(maxsize=4096)  # the same statement stands in several views
 def veil(text: str) -> str:
     """Return text with every credential replaced by its kind alone: the same words under any workspace's key."""
     return _replaced(text, find(text), lambda one: f"[secret:{one.kind}]")

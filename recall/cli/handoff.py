@@ -38,6 +38,7 @@ def command(
     from transcript.handoff import SHOWN, session_of, window
     from transcript.projections.handoff import PURPOSES, Focus, page, sections
     from transcript.projections.views import folded
+    from transcript.secrets import veil
 
     chosen = choose(app, demo)
     log = chosen.log(chosen.workspace())
@@ -55,7 +56,7 @@ def command(
                 "for": harness,
                 "role": role,
                 "sections": dict(sections(state, focus)),
-                "window": [{**as_dict(m.event), "text": m.text, "why": m.why} for m in messages],
+                "window": [{**as_dict(m.event), "text": veil(m.text), "why": m.why} for m in messages],
             }
         )
         return
@@ -64,5 +65,6 @@ def command(
     say("\n".join(page(state, focus)))
     say(f"## The last {counted(len(messages), 'message')}\n")
     for message in messages:
-        cut = "" if len(message.text) <= SHOWN else " … ['recall show' has the rest]"
-        say(f"{heading(message.event)} [{message.why}]\n{message.text[:SHOWN]}{cut}\n")
+        text = veil(message.text)
+        cut = "" if len(text) <= SHOWN else " … ['recall show' has the rest]"
+        say(f"{heading(message.event)} [{message.why}]\n{text[:SHOWN]}{cut}\n")

@@ -216,6 +216,17 @@ def test_handoff_of_a_task_prints_sections_and_window(recall):
     assert recall.log.head() == before
 
 
+def test_handoff_shows_no_credential_that_a_message_holds(recall):
+    token = "ghp_" + "Ab3dEf6hIj9l" * 3
+    recall.log.append([make_draft(9, text=f"push it with {token}")], now=NOW)
+
+    printed, shown = recall("handoff"), recall("handoff", "--json")
+
+    assert token not in printed.out + shown.out
+    assert "push it with [secret:github-token]" in printed.out
+    assert shown.rows()[0]["window"][-1]["text"] == "push it with [secret:github-token]"
+
+
 def test_handoff_is_refused_for_whom_nobody_knows(recall):
     """A word mistyped would give the handoff of another purpose; an agent that only the record knows is one."""
     recall.log.append([make_draft("l", agent="loom", session="s-loom")], now=NOW)

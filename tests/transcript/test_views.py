@@ -12,9 +12,9 @@ from support.record import NOW, make_draft, make_log, make_turns
 from support.story import ANA, CODEX, at, story
 
 import transcript
-from transcript.curation import decision, task
+from transcript.curation import decision, observation, outcome, question, task
 from transcript.event import Draft
-from transcript.projections import handoff, views
+from transcript.projections import handoff, short, views
 from transcript.projections.page import NONE
 from transcript.verify import CODES, verify
 
@@ -259,8 +259,6 @@ def test_bytes_are_the_same_in_any_time_zone_locale_and_hash_seed(log):
 
 
 def test_private_observation_is_in_no_view(tmp_path):
-    from transcript.curation import observation
-
     told = [
         observation(CODEX, at(n), words, channel="synapse", category="alert", private=private)
         for n, words, private in ((0, "the heron key leaked", True), (1, "the build is red", False))
@@ -269,6 +267,23 @@ def test_private_observation_is_in_no_view(tmp_path):
 
     assert b"heron" not in data
     assert b"the build is red" in data
+
+
+def test_a_credential_is_in_no_view_and_its_kind_is(tmp_path):
+    token = "ghp_" + "Ab3dEf6hIj9l" * 3
+    said = [
+        decision(ANA, at(0), f"Deploy with {token}", why=f"because {token} works"),
+        task(ANA, at(1), "T1", "add", title=f"Rotate {token}"),
+        task(ANA, at(2), "T1", "block", note=f"{token} is still in use"),
+        question(ANA, at(3), "Q1", "ask", text=f"Who holds {token}?"),
+        observation(CODEX, at(4), f"{token} was seen", channel="synapse", category="alert"),
+        outcome(ANA, at(5), f"{token} works", "verified", task="T1"),
+    ]
+    state = views.folded(make_log(tmp_path, said))[0]
+    data = b"".join([*views.rendered(state).values(), repr(short.short(state)).encode()])
+
+    assert token.encode() not in data
+    assert data.count(b"[secret:github-token]") >= 2 * len(said)
 
 
 def test_words_cannot_forge_a_watermark_or_a_heading(tmp_path):

@@ -4,6 +4,7 @@ import re
 from typing import Any
 
 from transcript.canonical import sha256_hex
+from transcript.secrets import veil
 
 POINTER = 10
 NONE = "none recorded"
@@ -58,8 +59,8 @@ def pointers(ids: list[str]) -> str:
 
 
 def line(text: str) -> str:
-    """Return text on one line, so that no word of it becomes a heading, a list or a comment of ours."""
-    return " ".join(text.split()).replace("<!--", "<! --")
+    """Return text on one line without its credentials, so that no word of it becomes a heading, a list or a comment."""
+    return " ".join(veil(text).split()).replace("<!--", "<! --")
 
 
 def day(ts: str) -> str:

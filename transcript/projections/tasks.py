@@ -5,6 +5,7 @@ from typing import Any
 
 from transcript.projections.fold import task_number, watermark
 from transcript.projections.page import plain, sealed
+from transcript.secrets import veil
 
 NAME = "tasks.json"
 TYPES = frozenset({"task", "decision", "outcome", "redaction"})
@@ -37,9 +38,9 @@ def _task(state: dict[str, Any], name: str) -> dict[str, Any]:
     outcomes = [one for one in state["outcomes"] if one.get("task") == name]
     return {
         "id": name,
-        "title": held["title"],
+        "title": veil(held["title"]),
         "state": held["state"],
-        "note": last["note"],
+        "note": veil(last["note"]),
         "actor": first["actor"],
         "actor_kind": first["actor_kind"],
         "created": first["ts"],
