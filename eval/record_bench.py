@@ -1,7 +1,8 @@
 """Times the record's own work on ESAA's case study and a multiple of it: taking in, views, checks, windows.
 
 The commands are timed as whole processes, as a person runs them; what runs inside a turn's background or behind a
-prompt is timed as a function too, because the interpreter's start would hide it.
+prompt is timed as a function too, because the interpreter's start would hide it. Beside each time stands that of the
+processors: on a machine that does other work at the same time it is the truer one.
 """
 
 import json
@@ -9,7 +10,7 @@ import os
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -42,12 +43,20 @@ WINDOWS = {
 
 
 @dataclass(frozen=True, slots=True)
+class Took:
+    """Milliseconds by the clock and of the processors."""
+
+    ms: float
+    cpu_ms: float
+
+
+@dataclass(frozen=True, slots=True)
 class Timed:
-    """What one piece of work took: the median in milliseconds, and that of its command as a whole process."""
+    """What one piece of work took, and its command as a whole process; medians where it was repeated."""
 
     name: str
-    work_ms: float | None
-    command_ms: float | None
+    work: Took | None
+    command: Took | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,7 +66,7 @@ class Size:
     events: int
     log_bytes: int
     took: tuple[Timed, ...]
-    whole_s: float  # sync, project and verify as commands, one after the other
+    whole: Took  # sync, project and verify as commands, one after the other
     snapshot_ratio: float  # a fold of the whole record over one of a snapshot and what came since
 
 
@@ -73,12 +82,13 @@ class RecordReport:
         """Return one table for each size, and the circumstances."""
         lines = [f"{self.machine.to_text()}, load after {'/'.join(f'{value:.1f}' for value in self.load_after)}"]
         for size in self.sizes:
-            rows = [[timed.name, timed.work_ms, timed.command_ms] for timed in size.took]
+            rows = [[timed.name, *_both(timed.work), *_both(timed.command)] for timed in size.took]
             lines += [
                 "",
                 f"{counted(size.events, 'event')}, {size.log_bytes / 1e6:,.1f} MB",
-                table(["milliseconds", "work", "command"], rows),
-                f"sync, project and verify as commands: {size.whole_s:.1f} s together",
+                table(["milliseconds", "work", "processor", "command", "processor"], rows),
+                f"sync, project and verify as commands: {size.whole.ms / 1000:.1f} s together, "
+                f"{size.whole.cpu_ms / 1000:.1f} s of the processors",
                 f"a snapshot makes the fold {size.snapshot_ratio:,.0f} times as fast",
             ]
         return "\n".join(lines)
@@ -113,27 +123,27 @@ def _size(folder: Path, times: int, rounds: int, env: Mapping[str, str], tell: P
     case_study.write(folder / "sessions", project, times=times)
     shell = _Shell(project, {**env, "RECALL_HOME": str(folder / "data")})
     tell("sync, project, verify")
-    whole = [
-        Timed("sync", None, shell.run("sync", "--adapter", "wire", "--from", str(folder / "sessions"))),
-        Timed("project, from the whole record", None, shell.run("project", "--full")),
-        Timed("verify", None, shell.run("verify")),
-    ]
+    whole = {
+        "sync": shell.run("sync", "--adapter", "wire", "--from", str(folder / "sessions")),
+        "project, from the whole record": shell.run("project", "--full"),
+        "verify": shell.run("verify"),
+    }
     tell("one more event, windows")
     one_more, ratio = _one_more(workspace, rounds)
     log = Log(workspace)
     windows = [
         Timed(
             f"context: {name}",
-            _median(partial(context, log, wanted=wanted), rounds),
-            median([shell.run("context", *words) for _ in range(rounds)]),
+            _median([_timed(partial(context, log, wanted=wanted)) for _ in range(rounds)]),
+            _median([shell.run("context", *words) for _ in range(rounds)]),
         )
         for name, (words, wanted) in WINDOWS.items()
     ]
     return Size(
         events=log.head().seq,
         log_bytes=sum(path.stat().st_size for path in workspace.log_dir.glob("*.jsonl")),
-        took=(*whole, one_more, *windows),
-        whole_s=sum(timed.command_ms or 0.0 for timed in whole) / 1000,
+        took=(*(Timed(name, None, one) for name, one in whole.items()), one_more, *windows),
+        whole=Took(sum(one.ms for one in whole.values()), sum(one.cpu_ms for one in whole.values())),
         snapshot_ratio=ratio,
     )
 
@@ -141,7 +151,7 @@ def _size(folder: Path, times: int, rounds: int, env: Mapping[str, str], tell: P
 def _one_more(workspace: Workspace, rounds: int) -> tuple[Timed, float]:
     """Time the views after each of some more events, and how much slower a fold of the whole record is."""
     by, log = Author("bench", "human"), Log(workspace)
-    whole_ms = _timed(lambda: views.folded(log, snapshot=False))
+    whole = _timed(lambda: views.folded(log, snapshot=False))
     views.project(workspace)
     written, folded = [], []
     for number in range(rounds):
@@ -150,7 +160,7 @@ def _one_more(workspace: Workspace, rounds: int) -> tuple[Timed, float]:
         log.append([made], now=now)
         folded.append(_timed(lambda: views.folded(log)))
         written.append(_timed(lambda: views.project(workspace)))
-    return Timed("project, after one more event", median(written), None), whole_ms / median(folded)
+    return Timed("project, after one more event", _median(written), None), whole.cpu_ms / _median(folded).cpu_ms
 
 
 class _Shell:
@@ -159,22 +169,32 @@ class _Shell:
     def __init__(self, project: Path, env: Mapping[str, str]) -> None:
         self._project, self._env = project, dict(env)
 
-    def run(self, *words: str) -> float:
-        """Run a command and return its milliseconds; one that fails ends the measurement."""
+    def run(self, *words: str) -> Took:
+        """Run a command and return what it took; one that fails ends the measurement."""
         command = [sys.executable, "-I", "-c", _START, str(SITE), *words]
-        began = time.perf_counter()
+        began, used = time.perf_counter(), _of_children()
         done = subprocess.run(command, cwd=self._project, env=self._env, capture_output=True, text=True, check=False)
-        took = (time.perf_counter() - began) * 1000
+        took = Took((time.perf_counter() - began) * 1000, (_of_children() - used) * 1000)
         if done.returncode:
             raise RuntimeError(f"recall {' '.join(words)} ended with {done.returncode}: {done.stderr.strip()[-300:]}")
         return took
 
 
-def _median(work: Callable[[], object], rounds: int) -> float:
-    return median([_timed(work) for _ in range(rounds)])
+def _of_children() -> float:
+    """Return the seconds of the processors that ended children have used; 0 where the system does not tell."""
+    times = os.times()
+    return times.children_user + times.children_system
 
 
-def _timed(work: Callable[[], object]) -> float:
-    began = time.perf_counter()
+def _timed(work: Callable[[], object]) -> Took:
+    began, used = time.perf_counter(), time.process_time()
     work()
-    return (time.perf_counter() - began) * 1000
+    return Took((time.perf_counter() - began) * 1000, (time.process_time() - used) * 1000)
+
+
+def _median(took: Sequence[Took]) -> Took:
+    return Took(median([one.ms for one in took]), median([one.cpu_ms for one in took]))
+
+
+def _both(took: Took | None) -> tuple[float | None, float | None]:
+    return (None, None) if took is None else (took.ms, took.cpu_ms)
