@@ -19,6 +19,7 @@ from indexer.reader import Reader
 from indexer.rows import IndexMeta, LexicalResult, RowFilter
 from indexer.vectors import KINDS, PASSAGE, Hit, NumpyVec, SqliteVec, VectorBackend, fault, unit
 from transcript.errors import EmbedderUnavailable, IndexMissing, IndexUnreadable, LockBusy, StoreError
+from transcript.places import require_local
 
 WRITER_BUSY_MS = 60_000
 READER_BUSY_MS = 250
@@ -57,7 +58,6 @@ class Store(Reader):
         self.writable = writable
         self.longest_hold_ms = 0.0
         self.clamped = 0  # searches that asked for more than the extension gives
-        self.lexical_failures = 0
         reason, version = load_extension(connection) if extension else ("switched off", "")
         has_fts = fts and bool(list(self.run("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")))
         self.backend = Backend("numpy" if reason else "sqlite-vec", reason, version, apsw.sqlite_lib_version(), has_fts)
@@ -76,10 +76,13 @@ class Store(Reader):
     def open(cls, path: Path, mode: str = "r", *, extension: bool = True, fts: bool = True) -> "Store":
         """Open the index at path, for reading ("r") or writing ("w", created where missing).
 
-        IndexMissing, IndexNewer and IndexUnreadable say what to do. extension and fts switch the fast paths off.
-        Opening for reading changes nothing in the file.
+        IndexMissing, IndexNewer and IndexUnreadable say what to do; WorkspaceError refuses to write where locks and
+        memory maps cannot be trusted. extension and fts switch the fast paths off. Opening for reading changes nothing
+        in the file.
         """
         writable = mode == "w"
+        if writable:
+            require_local(path.parent)
         if not writable and not path.exists():
             raise IndexMissing("no index for this workspace; run 'recall index' first")
         try:

@@ -21,7 +21,7 @@ from indexer import store as store_module
 from indexer.rebuild import compact, rebuild
 from indexer.settings import IndexSettings
 from indexer.store import Store, load_extension
-from transcript.errors import IndexMissing, IndexUnreadable, LockBusy, StoreError
+from transcript.errors import IndexMissing, IndexUnreadable, LockBusy, StoreError, WorkspaceError
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -54,6 +54,16 @@ def test_a_missing_index_is_named_with_the_command_that_makes_it(tmp_path):
     (tmp_path / "empty.sqlite").touch()
     with pytest.raises(IndexMissing, match="run 'recall index' first"):
         Store.open(tmp_path / "empty.sqlite")
+
+
+def test_an_index_on_a_network_is_refused_and_none_is_begun_there(tmp_path, monkeypatch):
+    mounts = f"/dev/a / ext4 rw 0 0\nsrv:/x {tmp_path} nfs4 rw 0 0\n"
+    monkeypatch.setattr("transcript.places.mounts_text", lambda: mounts)
+
+    with pytest.raises(WorkspaceError, match=r"nfs4.*cannot hold an index; set RECALL_HOME to a local folder"):
+        Store.open(tmp_path / "index.sqlite", "w")
+
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize("mode", ["r", "w"])
