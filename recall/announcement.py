@@ -7,8 +7,6 @@ from pathlib import Path
 from recall.contracts import CONTRACTS
 from recall.hook_places import PLACES
 
-DOCS = "docs/harnesses.md"
-
 
 def announcement(harnesses: Sequence[str], scope: str, root: Path, data: Path, *, record: Path | None = None) -> str:
     """Return what the user reads before anything is changed: what will be captured, where it goes, how to stay out."""

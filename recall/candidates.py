@@ -50,7 +50,6 @@ class Found:
     frequency: Mapping[str, int]  # passages that hold each word of the prompt
     passages: int  # passages in the index
     words_only: str = ""  # why no vectors were used
-    considered: int = 0  # passages that were scored before the best k were kept
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,7 +43,6 @@ TYPES = frozenset(
         "health",
     }
 )
-FAMILIES = ("memory.", "proposal.")
 ACTORS = frozenset({"user", "assistant", "tool", "system", "human"})
 ORIGINS = frozenset({"internal", "external"})
 TS_SOURCES = frozenset({"record", "joined", "file", "capture"})

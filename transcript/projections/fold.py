@@ -12,7 +12,6 @@ from transcript.event import Event, Position
 VERSION = 1
 MOST_FILES = 400
 CURATED = frozenset({"decision", "task", "question", "correction", "outcome", "observation"})
-SESSION_TYPES = frozenset({"conversation_turn", "sighting"})
 FOLDED = CURATED | {"conversation_turn", "tool_call", "redaction"}
 PATH_KEYS = ("file_path", "notebook_path", "path", "filePath", "absolute_path", "target_file", "filename")
 _WRITES = ("edit", "write", "patch", "replace", "create", "insert", "delete", "multiedit")
