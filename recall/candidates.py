@@ -100,7 +100,6 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
         {term: lexical.df.get(term, 0) for term in cues.terms},
         passages,
         "" if near is not None else "no_vectors",
-        len(pool),
     )
 
 
