@@ -32,8 +32,8 @@ class Harness(click.Choice[str]):
 @click.command()
 @click.argument("harness", nargs=-1, type=Harness(NAMES), metavar="[HARNESS]...")
 @click.option("--all", "everything", is_flag=True, help="Every harness found on this machine.")
-@click.option("--user", "scope", flag_value="user", help="In your own settings: every project. Asks first.")
-@click.option("--project", "scope", flag_value="project", default=True, help="In this project, on this machine only.")
+@click.option("--user", is_flag=True, help="In your own settings: every project. Asks first.")
+@click.option("--project", "only_here", is_flag=True, help="In this project, on this machine only (the default).")
 @click.option("--remove", is_flag=True, help="Take what is ours out again; everything else stays byte for byte.")
 @click.option("--dry-run", is_flag=True, help="Show the change line by line, and make none.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
@@ -43,7 +43,8 @@ def command(
     app: App,
     harness: tuple[str, ...],
     everything: bool,
-    scope: str,
+    user: bool,
+    only_here: bool,
     remove: bool,
     dry_run: bool,
     yes: bool,
@@ -66,6 +67,9 @@ def command(
 
     if everything is bool(harness):
         raise click.UsageError("name the harnesses, or say --all")
+    if user and only_here:
+        raise click.UsageError("--user or --project, not both; run it once for each")
+    scope = "user" if user else "project"
     root = app.project_root()
     names = _chosen(app, harness, remove=remove, quiet=as_json)
     able = [name for name in names if PLACES[name].form]
@@ -96,6 +100,8 @@ def command(
             confirm(f"Change {', '.join(str(plan.file) for plan in changed)} for every project?")
         plans, failed = _carry_out(app, plans, remove=remove, as_json=as_json)
         wrong += failed
+    if remove and not as_json:
+        _say_what_stays(app, able, scope, root)
     if not remove:
         _say_what_is_left(app, [name for name in able if any(plan.harness == name for plan in plans)], scope)
     if wrong:
@@ -175,6 +181,22 @@ def _say_what_is_left(app: App, names: list[str], scope: str) -> None:
     for name in names:
         for line in left_to_do(name, scope, app.env):
             note(line)
+
+
+def _say_what_stays(app: App, names: list[str], scope: str, root: Path) -> None:
+    """Name the files of the other scope that hold entries of ours for this project."""
+    from recall.hook_registry import registered
+
+    try:
+        held = registered(app.data)
+    except HookInstallError:
+        return  # what could be taken out is out
+    for entry in held:
+        if entry.harness in names and entry.scope != scope:
+            if entry.scope == "user":
+                note(f"{entry.file} holds ours too, for every project; --user takes it out")
+            elif Path(entry.file).is_relative_to(root):
+                note(f"{entry.file} holds ours too, for this project; without --user it is taken out")
 
 
 def _told(app: App, plan: "Plan") -> dict[str, Any]:

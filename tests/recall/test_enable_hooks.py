@@ -75,8 +75,8 @@ def test_short_names_are_understood_and_a_name_given_twice_counts_once(recall, p
     assert list(project.iterdir()) == []
 
 
-@pytest.mark.parametrize("args", [[], ["codex", "--all"], ["amp"], ["all"]])
-def test_no_harness_an_unknown_one_or_both_ways_of_naming_is_wrong_usage(args, recall, project):
+@pytest.mark.parametrize("args", [[], ["codex", "--all"], ["amp"], ["all"], ["codex", "--user", "--project"]])
+def test_no_harness_an_unknown_one_or_both_of_two_ways_is_wrong_usage(args, recall, project):
     assert recall("enable-hooks", *args).code == 2
     assert list(project.iterdir()) == []
 
@@ -117,6 +117,11 @@ def test_removing_all_takes_out_what_this_scope_has_and_leaves_the_other(recall,
     assert ran.code == 0
     assert list(project.iterdir()) == []
     assert [(entry.harness, entry.scope) for entry in registered(data())] == [("codex", "user")]
+    assert f"{home() / '.codex' / 'hooks.json'} holds ours too, for every project; --user takes it out\n" in ran.err
+
+    recall("enable-hooks", "pi")
+    other = recall("enable-hooks", "--all", "--user", "--remove").err
+    assert f"{project / '.pi' / 'extensions' / 'recall.js'} holds ours too, for this project" in other
 
 
 @pytest.mark.parametrize("harness", ["letta-code", "aider"])
