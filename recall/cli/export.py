@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
@@ -12,11 +14,15 @@ import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import note
+from transcript.canonical import sha256_hex
 from transcript.errors import PointerError
+from transcript.paths import fsync_dir
 from transcript.telling import counted
 
 if TYPE_CHECKING:
     from transcript.workspace import Workspace
+
+LONGEST_NAME = 120
 
 
 @click.command()
@@ -62,13 +68,8 @@ def wire(workspace: Workspace, out: Path, dry_run: bool) -> None:
     if dry_run:
         note(f"{counted(events, 'event')} would be written to {out}")
         return
-    beside = out.with_name(f".{out.name}.part")
-    try:
-        with private(beside) as file:
-            file.writelines(export(workspace))
-        beside.replace(out)
-    finally:
-        beside.unlink(missing_ok=True)
+    with replaced(out) as file:
+        file.writelines(export(workspace))
     note(f"{counted(events, 'event')} written to {out}; it holds everything that was said, secrets included")
 
 
@@ -91,14 +92,31 @@ def atif(workspace: Workspace, out: Path, session: str | None, dry_run: bool) ->
     if session is None:
         out.mkdir(exist_ok=True, mode=0o700)
     for name in names:
-        path = out if session is not None else out / f"{re.sub(r'[^A-Za-z0-9._-]', '-', name)}.json"
-        with private(path) as file:
+        path = out if session is not None else out / file_name(name)
+        with replaced(path) as file:
             text = json.dumps(format.trajectory(log, found[name]), ensure_ascii=True, indent=1)
             file.write(f"{text}\n".encode("ascii"))
     note(f"{counted(len(names), 'session')} written to {out}; they hold everything that was said, secrets included")
 
 
-def private(path: Path) -> IO[bytes]:
-    """Open a file for writing that only its owner can read."""
-    descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0), 0o600)
-    return os.fdopen(descriptor, "wb")
+def file_name(session: str) -> str:
+    """Return what a session's file is called: its id, cut and with a hash where that cannot be a name of a file."""
+    plain = re.sub(r"[^A-Za-z0-9._-]", "-", session)[:LONGEST_NAME]
+    return f"{plain}.json" if plain == session else f"{plain}-{sha256_hex(session.encode('utf-8', 'replace'))[:8]}.json"
+
+
+@contextlib.contextmanager
+def replaced(path: Path) -> Iterator[IO[bytes]]:
+    """Open a file for writing that only its owner can read; it stands in its place whole and on the disk, or not."""
+    beside = path.with_name(f".{path.name}.part")
+    beside.unlink(missing_ok=True)
+    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            yield file
+            file.flush()
+            os.fsync(file.fileno())
+        beside.replace(path)
+    finally:
+        beside.unlink(missing_ok=True)
+    fsync_dir(path.parent)

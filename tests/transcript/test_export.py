@@ -1,6 +1,8 @@
 """A whole record goes out and comes back as it was; single sessions go out as trajectories of ATIF 1.7."""
 
+import errno
 import json
+import os
 from importlib.resources import files
 from pathlib import Path
 
@@ -14,6 +16,7 @@ from support.claude import image, made_uuid, text, thinking, tool_use
 from support.record import make_draft, make_log, make_workspace
 
 from recall.cli.app import App
+from recall.cli.export import file_name
 from recall.cli.group import cli
 from transcript.accounts import stats
 from transcript.atif import sessions, trajectory
@@ -315,6 +318,46 @@ def test_trajectories_are_written_one_file_a_session(tmp_path):
     assert json.loads((tmp_path / "one.json").read_bytes())["session_id"] == one
     assert not (tmp_path / "dry").exists()
     assert (tmp_path / "one.json").stat().st_mode & 0o077 == 0
+
+
+def test_no_two_sessions_share_a_file():
+    """Ids come from any tool that writes the wire format."""
+    names = ["one", "a/b", "a-b", "a b", "x" * 400, "x" * 401]
+
+    files = [file_name(name) for name in names]
+
+    assert files[0] == "one.json"
+    assert len({name.casefold() for name in files}) == len(names)
+    assert all("/" not in name and len(name) < 150 for name in files)
+
+
+@pytest.mark.parametrize("kind", [[], ["--format", "atif", "--session"]], ids=["wire", "atif"])
+def test_an_export_that_fails_leaves_the_one_before_and_one_that_does_not_closes_it_to_others(
+    tmp_path, monkeypatch, kind
+):
+    project, one, _ = made(tmp_path)
+    app = App(project.env, project.root, project.data)
+    out = tmp_path / "kept" / "record"
+    out.parent.mkdir()
+    out.write_text("the one before")
+    out.chmod(0o644)
+    words = ["export", str(out), *kind, *([one] if kind else [])]
+
+    with monkeypatch.context() as full:
+        full.setattr(os, "fsync", no_space)
+        failed = run(app, *words)
+    between = out.read_text(), [path.name for path in out.parent.iterdir()]
+    done = run(app, *words)
+
+    assert failed.exit_code != 0
+    assert between == ("the one before", ["record"])
+    assert done.exit_code == 0
+    assert json.loads(out.read_bytes() if kind else out.read_bytes().partition(b"\n")[0])
+    assert os.name != "posix" or out.stat().st_mode & 0o777 == 0o600
+
+
+def no_space(descriptor):
+    raise OSError(errno.ENOSPC, "No space left on device", str(descriptor))
 
 
 @pytest.mark.real_data
