@@ -113,7 +113,7 @@ def _taken(contract: Contract, event: str, found: dict[str, object]) -> Payload 
     folders = found.get(contract.keys["cwd"])
     if isinstance(folders, list) and folders and isinstance(folders[0], str):  # a workspace of several: its first
         values["cwd"] = folders[0]
-    if not event or not values["session"] or (event == PROMPT and not isinstance(found.get("prompt"), str)):
+    if not event or not _is_id(values["session"]) or (event == PROMPT and not isinstance(found.get("prompt"), str)):
         return Refused("payload_unknown_shape")
     values["prompt"] = _typed(values["prompt"], contract.wraps) if event == PROMPT else ""
     if event == PROMPT and contract.repeats and not values["prompt"].strip():
@@ -163,6 +163,11 @@ def _typed(prompt: str, tag: str) -> str:
     while tag and prompt.lstrip().startswith(opening) and closing in prompt:
         prompt = prompt.partition(closing)[2].lstrip("\r\n")
     return prompt
+
+
+def _is_id(text: str) -> bool:
+    """Whether this can be an id: neither record nor index takes half of a surrogate pair."""
+    return text.strip() != "" and not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _text(found: dict[str, object], key: str) -> str:

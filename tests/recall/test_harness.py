@@ -54,6 +54,8 @@ def test_a_prompt_is_recognised_with_all_that_recall_uses():
         (b"{}", "payload_unknown_shape"),
         (json.dumps({**PROMPT, "prompt": ["text"]}).encode(), "payload_unknown_shape"),
         (json.dumps({**PROMPT, "session_id": 7}).encode(), "payload_unknown_shape"),
+        (json.dumps({**PROMPT, "session_id": " "}).encode(), "payload_unknown_shape"),
+        (json.dumps({**PROMPT, "session_id": "\ud83e"}).encode(), "payload_unknown_shape"),
         (json.dumps({**PROMPT, "hook_event_name": "BeforeAgent"}).encode(), "payload_unknown_shape"),
     ],
 )
