@@ -168,6 +168,14 @@ class App:
             return None
         return vector_search(store, embedder, self.config.settings().retrieval.arm)
 
+    def bring_up(self, workspace: Workspace) -> None:
+        """Bring views and rules files up to the record, after a write into it."""
+        from recall.rules_block import keep_up
+        from transcript.projections.views import refresh
+
+        refresh(workspace)
+        keep_up(self.data, workspace, most_tokens=self.config.handoff().tokens)
+
     # -- one deliberate search -------------------------------------------------------------
 
     def ask(

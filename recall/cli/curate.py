@@ -5,7 +5,7 @@ from __future__ import annotations
 import getpass
 import sys
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -45,8 +45,7 @@ def curated(command: Callable[..., Any]) -> Callable[..., Any]:
     """Add the options of every curating command; the command gets them as one `said`."""
 
     def wrapped(*args: Any, **given: Any) -> Any:
-        names = ("actor", "kind_of_actor", "role", "session", "surface", "session_key", "dry_run", "as_json")
-        return command(*args, said=Said(**{name: given.pop(name) for name in names}), **given)
+        return command(*args, said=Said(**{option.name: given.pop(option.name) for option in fields(Said)}), **given)
 
     wrapped.__doc__ = command.__doc__
     wrapped.__name__ = command.__name__
@@ -114,14 +113,10 @@ class Desk:
 
     def write(self, draft: Draft, text: str) -> bool:
         """Append the event, bring views and rules files up to it, say so; False when its name was taken meanwhile."""
-        from recall.rules_block import keep_up
-        from transcript.projections.views import refresh
-
         if not self.said.dry_run:
             if not self.log.append([draft], now=self.now):
                 return False
-            refresh(self.workspace)
-            keep_up(self.app.data, self.workspace, most_tokens=self.app.config.handoff().tokens)
+            self.app.bring_up(self.workspace)
         if self.said.as_json:
             emit({"id": draft.id, "type": draft.type, "dry_run": self.said.dry_run, "body": draft.body})
         else:
@@ -130,7 +125,9 @@ class Desk:
 
     def write_named(self, letter: str, held: Mapping[str, Any], make: Callable[[str], Draft]) -> None:
         """Write an event under the next free name; another process may take a name first."""
-        number = max((int(name[1:]) for name in held), default=0)
+        from transcript.projections.fold import task_number
+
+        number = max(map(task_number, held), default=0)
         while True:
             number += 1
             draft = make(f"{letter}{number}")

@@ -26,7 +26,6 @@ def command(app: App, file: Path, dry_run: bool, as_json: bool) -> None:
         recall import record.jsonl
     """
     from transcript.export import header_of, import_record
-    from transcript.projections import views
     from transcript.workspace import take_name
 
     with file.open("rb") as handle:
@@ -41,7 +40,7 @@ def command(app: App, file: Path, dry_run: bool, as_json: bool) -> None:
         workspace = app.writable_workspace()
         workspace = take_name(workspace, header["workspace"], app.data, notice=note) or workspace
         done = import_record(workspace, handle)
-    views.refresh(workspace)
+    app.bring_up(workspace)
     if as_json:
         emit({"events": done.events, "media": done.media, "chained": done.chained, "workspace": done.workspace})
         return

@@ -75,7 +75,6 @@ def command(
         recall sync
     """
     from transcript.capture import sync
-    from transcript.projections.views import refresh
 
     if all_roots and source is None:
         raise click.UsageError("--all-roots takes in whatever is there: name the folder with --from DIR")
@@ -104,7 +103,7 @@ def command(
                 now=app.now(),
                 settings=settings,
             )
-    refresh(workspace)
+    app.bring_up(workspace)
     emit(as_dict(report)) if as_json else say(text(report))
     if watch:
         follow(app, source, adapters, all_roots, as_json)
@@ -132,7 +131,6 @@ def shown_by(bar: Progress) -> Any:
 
 def follow(app: App, source: Path | None, adapters: tuple[Adapter, ...] | None, all_roots: bool, as_json: bool) -> None:
     """Report every round of a watch that took something in."""
-    from transcript.projections.views import refresh
     from transcript.watch import watch
 
     def new(report: SyncReport) -> str:
@@ -140,7 +138,7 @@ def follow(app: App, source: Path | None, adapters: tuple[Adapter, ...] | None, 
 
     def tell(report: SyncReport) -> None:
         if report.added or report.sightings or report.marks:
-            refresh(app.workspace())
+            app.bring_up(app.workspace())
             emit(as_dict(report)) if as_json else say(new(report))
 
     note("watching; Ctrl-C ends it and loses nothing")

@@ -146,6 +146,18 @@ def test_a_new_decision_stands_in_it_when_the_command_returns(workspace, monkeyp
     assert "- decided: Ship on Friday" in file.read_text()
 
 
+def test_it_is_renewed_by_a_sync_by_hand_too(workspace, tmp_path, monkeypatch):
+    """Without hooks that capture, the command is all there is."""
+    file = installed(workspace)
+    monkeypatch.setenv("RECALL_HOME", str(data_of(workspace)))
+    monkeypatch.chdir(workspace.root)
+    Log(workspace).append([decision(ANA, at(30), "Ship on Friday")], now=NOW)
+
+    assert run(["sync", "--from", str(tmp_path)]) == 0
+
+    assert "- decided: Ship on Friday" in file.read_text()
+
+
 def test_nothing_recorded_leaves_only_how_to_ask(tmp_path):
     workspace = make_workspace(tmp_path)
     views.project(workspace)
