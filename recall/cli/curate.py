@@ -26,6 +26,8 @@ AGENTS = {
     "CODEX_THREAD_ID": "codex",
     "GEMINI_CLI": "gemini-cli",
     "QWEN_CODE": "qwen-code",
+    "COPILOT_CLI": "copilot-cli",
+    "PI_CODING_AGENT": "pi",
     "OPENCODE": "opencode",
     "CURSOR_AGENT": "cursor",
 }
@@ -138,13 +140,14 @@ class Desk:
 def author(env: Mapping[str, str], name: str | None, kind: str | None, *, terminal: bool) -> Author:
     """Who says it: what was given, else the harness that runs us, else the person at the terminal.
 
+    A person's RECALL_ACTOR is inherited by the agents that are started from that shell, and they are not that person.
     UsageError where none of them is known: an event without an actor is refused.
     """
     from transcript.curation import Author
 
     harness = next((agent for variable, agent in AGENTS.items() if env.get(variable)), "")
     given_kind, mark, given_name = env.get("RECALL_ACTOR", "").partition(":")
-    if name is None and kind is None and mark:
+    if name is None and kind is None and mark and not (harness and given_kind == "human"):
         name, kind = given_name, given_kind
     if kind is None and name is None and harness:
         name, kind = harness, "agent"

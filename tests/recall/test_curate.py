@@ -8,7 +8,7 @@ import pytest
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
-from recall.cli.curate import author
+from recall.cli.curate import AGENTS, author
 from recall.cli.group import run
 from transcript.log import Log
 
@@ -29,9 +29,8 @@ def recall(capsys, tmp_path, monkeypatch):
     folder = tmp_path / "shop"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    for name in ("CLAUDECODE", "CODEX_SANDBOX", "CODEX_THREAD_ID", "GEMINI_CLI", "QWEN_CODE", "OPENCODE"):
+    for name in AGENTS:
         monkeypatch.delenv(name, raising=False)
-    monkeypatch.delenv("CURSOR_AGENT", raising=False)
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
 
     def call(*args: str) -> Result:
@@ -163,6 +162,11 @@ def test_nobody_at_hand_is_refused(recall, monkeypatch):
         ({"CLAUDECODE": "1"}, (None, None), True, ("claude-code", "agent", "claude-code")),
         ({"CLAUDECODE": "1"}, ("ana", "human"), False, ("ana", "human", "claude-code")),
         ({"RECALL_ACTOR": "agent:kite"}, (None, None), False, ("kite", "agent", "kite")),
+        ({"RECALL_ACTOR": "human:ana"}, (None, None), False, ("ana", "human", "recall")),
+        ({"RECALL_ACTOR": "human:ana", "CLAUDECODE": "1"}, (None, None), False, ("claude-code", "agent", "claude-code")),
+        ({"RECALL_ACTOR": "agent:kite", "CLAUDECODE": "1"}, (None, None), False, ("kite", "agent", "claude-code")),
+        ({"PI_CODING_AGENT": "true"}, (None, None), False, ("pi", "agent", "pi")),
+        ({"COPILOT_CLI": "1"}, (None, None), False, ("copilot-cli", "agent", "copilot-cli")),
         ({}, ("ana", None), True, ("ana", "human", "recall")),
     ],
 )
