@@ -163,7 +163,7 @@ def test_nobody_at_hand_is_refused(recall, monkeypatch):
         ({"CLAUDECODE": "1"}, ("ana", "human"), False, ("ana", "human", "claude-code")),
         ({"RECALL_ACTOR": "agent:kite"}, (None, None), False, ("kite", "agent", "kite")),
         ({"RECALL_ACTOR": "human:ana"}, (None, None), False, ("ana", "human", "recall")),
-        ({"RECALL_ACTOR": "human:ana", "CLAUDECODE": "1"}, (None, None), False, ("claude-code", "agent", "claude-code")),
+        ({"RECALL_ACTOR": "human:bo", "CLAUDECODE": "1"}, (None, None), False, ("claude-code", "agent", "claude-code")),
         ({"RECALL_ACTOR": "agent:kite", "CLAUDECODE": "1"}, (None, None), False, ("kite", "agent", "claude-code")),
         ({"PI_CODING_AGENT": "true"}, (None, None), False, ("pi", "agent", "pi")),
         ({"COPILOT_CLI": "1"}, (None, None), False, ("copilot-cli", "agent", "copilot-cli")),
