@@ -60,6 +60,7 @@ class HookTurn:
         self._already: frozenset[str] = frozenset()
         self._state: TurnState | None = None
         self._opening: HookStart | None = None
+        self._opened: HookStart | None = None  # the opening, once an answer holds it
         self._latency_ms = 0.0
 
     def open(self, env: Mapping[str, str]) -> None:
@@ -104,6 +105,7 @@ class HookTurn:
         return self._said()
 
     def _said(self) -> bytes:
+        self._opened = self._opening
         told = self._opening.told.block if self._opening else ""
         return harness.answer(self.payload, "\n\n".join(block for block in (told, self.turn.block) if block))
 
@@ -121,8 +123,8 @@ class HookTurn:
             return self.reason
         if self._state is not None and self.turn.block:
             self._state.settle([p.event for item in self.turn.items for p in item.candidate.pointers])
-        if self._opening is not None:
-            self._opening.record(lock_timeout=lock_timeout)
+        if self._opened is not None:
+            self._opened.record(lock_timeout=lock_timeout)
             TurnState(self.workspace.run_dir, self.payload.session, cwd=self.payload.cwd).open("")
         from transcript.log import Log
 

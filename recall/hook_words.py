@@ -48,10 +48,10 @@ def answer(hook: Hook, raw: bytes) -> bytes:
 def _answer_prompt(hook: Hook, data: Path, payload: Payload) -> bytes:
     call = payload.call if hook.why == "no_service" else f"{payload.call}:again"  # the service may have claimed it
     turn = HookTurn(payload, data, mode="words", call=call, now=hook_turn.utc_now(), started=hook.born)
-    turn.open(os.environ)
     turn.note = hook.why
     turn.silent("deadline")  # what the ledger says when the alarm cuts the search short
     hook.afterwards.append(lambda: _record(hook, data, turn))
+    turn.open(os.environ)
     hook.stage = "words:search"
     try:
         return _search(hook, turn)

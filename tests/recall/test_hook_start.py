@@ -20,7 +20,8 @@ from indexer.store import Store
 from recall import ledger
 from recall.cli.group import run
 from recall.contracts import CONTRACTS
-from recall.hook_turn import read_beat
+from recall.harness import Payload, recognise
+from recall.hook_turn import HookTurn, read_beat
 from recall.resident import Resident
 from recall.service import Reply
 from recall.warm_model import WarmModel
@@ -163,6 +164,21 @@ def test_the_first_prompt_brings_what_is_recalled_too_and_nothing_of_it_twice(re
     assert NEXT not in before
     assert NEXT in after
     assert after.count("Use Python 3.11") == 1
+
+
+def test_an_opening_that_did_not_leave_is_told_with_the_next_prompt(data, resident, workspace):
+    """A search that breaks down takes the whole answer with it."""
+    ask(resident, start("gemini-cli"), "gemini-cli")
+    payload = recognise("gemini-cli", prompt("gemini-cli"))
+    assert isinstance(payload, Payload)
+    turn = HookTurn(payload, data, mode="words", call="", now=NOW, started=0.0)
+
+    turn.silent("deadline")
+    turn.open(os.environ)
+    turn.record()
+
+    assert told_rows(workspace) == []
+    assert NEXT in ask(resident, prompt("gemini-cli", "And now?"), "gemini-cli")
 
 
 def test_without_a_service_the_same_words_are_told(data, resident, workspace):
