@@ -92,13 +92,13 @@ def _copy(workspace: Workspace) -> Workspace:
     cold = Workspace(workspace.id, secure_dir(workspace.run_dir / FOLDER), workspace.root)
     secure_dir(cold.log_dir)
     for path in workspace.log_dir.glob("activity*.jsonl"):
-        shutil.copyfile(path, cold.log_dir / path.name)
+        shutil.copy(path, cold.log_dir / path.name)
     with contextlib.suppress(RecordError, FileNotFoundError):  # without a head, the chain itself says how far it goes
         os.truncate(cold.activity, Log(workspace).head().length)  # nothing of what is being written behind it
     if workspace.blobs_dir.is_dir():
         shutil.copytree(workspace.blobs_dir, cold.blobs_dir, copy_function=_linked)
     if workspace.key_path.exists():
-        shutil.copyfile(workspace.key_path, cold.key_path)
+        shutil.copy(workspace.key_path, cold.key_path)
     return cold
 
 
@@ -107,7 +107,7 @@ def _linked(source: str, target: str) -> None:
     try:
         os.link(source, target)
     except OSError:
-        shutil.copyfile(source, target)
+        shutil.copy(source, target)
 
 
 def _views(workspace: Workspace, made: dict[str, bytes]) -> list[Part]:

@@ -1,6 +1,7 @@
 """A cold replay: views and index from a copy of the record alone, compared part by part with those at hand."""
 
 import json
+import os
 import random
 import shutil
 
@@ -245,3 +246,15 @@ def test_the_command_says_equal_or_not_and_exits_by_it(place, monkeypatch, capsy
     said = json.loads(capsys.readouterr().out)
     assert (said["equal"], said["index"]["exchanges"]["state"]) == (False, "differs")
     assert said["views"] == dict.fromkeys(views.NAMES, "equal")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="modes as on Unix")
+def test_the_copy_is_its_owners_alone(place, monkeypatch):
+    """The segments and the key are copied with the mode they have, not with what the umask leaves."""
+    monkeypatch.setattr(cold_replay, "clear", lambda workspace: None)
+
+    replay(place, IndexSettings(), None, now=NOW)
+
+    copied = [path for path in (place.run_dir / cold_replay.FOLDER).rglob("*") if path.is_file()]
+    assert {place.key_path.name, "activity.jsonl"} <= {path.name for path in copied}
+    assert [path.name for path in copied if path.stat().st_mode & 0o077] == []
