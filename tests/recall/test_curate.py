@@ -10,6 +10,7 @@ from support.record import NOW, make_draft
 from recall.cli.app import App
 from recall.cli.curate import AGENTS, author
 from recall.cli.group import run
+from transcript.curation import Author, Setting, task
 from transcript.log import Log
 
 
@@ -100,6 +101,17 @@ def test_tasks_go_through_their_states(recall):
     assert recall("task", "start", "T7").code == 1
     assert recall("task", "reopen", "T1").code == 0
     assert recall("task", "list", "--json").rows()[0]["state"] == "open"
+
+
+def test_a_task_of_another_tools_name_does_not_hinder_the_next_number(recall):
+    """An imported record may hold any name."""
+    by, when = Author("kite", "agent"), Setting("2026-03-01T08:00:00Z", "one", "k", scope="w")
+    recall.log.append([task(by, when, "build", "add", title="Build it")], now=NOW)
+
+    added = recall("task", "add", "Ship it")
+
+    assert (added.code, added.err) == (0, "")
+    assert [row["id"] for row in recall("task", "list", "--json").rows()] == ["build", "T1"]
 
 
 def test_question_is_open_until_it_is_resolved(recall):
