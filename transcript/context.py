@@ -19,6 +19,7 @@ from transcript.telling import counted
 LAST = 20
 RADIUS = 5
 TOKEN_CAP = 8000
+ALL_TURNS = Filter()
 REDACTED = "[redacted]"
 _CUT = "… [cut; 'recall show' has the rest]"
 
@@ -55,9 +56,7 @@ def context(
     around: str | None = None,
     radius: int = RADIUS,
     cursor: str | None = None,
-    session: str | None = None,
-    agent: str | None = None,
-    wanted: Filter | None = None,
+    wanted: Filter = ALL_TURNS,
     all: bool = False,
     token_cap: int = TOKEN_CAP,
     count_tokens: Callable[[str], int] = rough_tokens,
@@ -66,15 +65,14 @@ def context(
 
     By default the newest `last` turns within token_cap; cursor continues where an earlier
     window ended; around (an event id or pointer) centres the window on one event of any type,
-    within its session; all lifts both caps. Following cursors meets every turn once. wanted
-    holds every filter, session and agent are its short form. Sessions that a key unites come
-    in the order of time, all others in the order of the record.
+    within its session; all lifts both caps. Following cursors meets every turn once. Sessions
+    that a key unites come in the order of time, all others in the order of the record.
+    PointerError for an event or a cursor that does not fit the record.
     """
     if last < 1 or radius < 0 or token_cap < 1:
         raise ValueError("last and token_cap are at least 1, radius at least 0")
     if around is not None:
-        return _around(log, around, radius, wanted or Filter(session, agent), token_cap, count_tokens)
-    wanted = wanted or Filter(session, agent)
+        return _around(log, around, radius, wanted, token_cap, count_tokens)
     found: list[Turn] = []
     spent = 0
     note = ""
@@ -94,7 +92,7 @@ def context(
             note = f"one turn cut to {counted(token_cap, 'token')}"
         found.append(turn)
         spent += turn.tokens
-    if not more and not note and not all and cursor is None and wanted != Filter() and len(found) < last:
+    if not more and not note and not all and cursor is None and wanted != ALL_TURNS and len(found) < last:
         note = f"{counted(len(found), 'turn')}: all there are of what was asked for"
     return Window(found[::-1], _cursor(found[-1].event) if more else None, note)
 

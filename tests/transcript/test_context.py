@@ -5,6 +5,7 @@ from support.record import NOW, make_draft, make_log, make_turns
 
 from transcript.context import LAST, context
 from transcript.errors import PointerError
+from transcript.filters import Filter
 
 
 def words(window):
@@ -56,11 +57,11 @@ def test_following_the_cursor_meets_every_turn_once(log, last):
 
 
 def test_filters_hold_on_every_page(log):
-    first = context(log, last=4, session="odd")
-    second = context(log, last=4, session="odd", cursor=first.cursor)
+    first = context(log, last=4, wanted=Filter(session="odd"))
+    second = context(log, last=4, wanted=Filter(session="odd"), cursor=first.cursor)
 
     assert numbers(second) + numbers(first) == [79, 81, 83, 85, 87, 89, 91, 93]
-    assert numbers(context(log, last=3, agent="codex")) == [70, 80, 90]
+    assert numbers(context(log, last=3, wanted=Filter(agent="codex"))) == [70, 80, 90]
 
 
 def test_a_turn_whose_long_text_is_gone_does_not_hide_the_others(tmp_path):
