@@ -20,11 +20,11 @@ def command(app: App, full: bool, dry_run: bool, as_json: bool) -> None:
     \b
         recall project
     """
-    from transcript.projections.views import equal_when_cold, project
+    from transcript.projections.views import differing, project
 
     workspace = app.workspace() if dry_run else app.writable_workspace()
     if dry_run:
-        written = tuple(name for name, equal in equal_when_cold(workspace)[1].items() if not equal)
+        written = differing(workspace)
         emit({"would_write": written}) if as_json else say(f"would write {', '.join(written) or 'nothing'}")
         return
     done = project(workspace, snapshot=not full)

@@ -218,15 +218,15 @@ def test_damaged_snapshot_costs_time_only(log, damage):
     assert held(log) == before
 
 
-def test_cold_replay_needs_the_log_alone(log):
+def test_which_views_differ_is_said_from_the_log_alone(log):
     """ESAA-48, as far as views go."""
+    before = views.differing(log.workspace)
     views.project(log.workspace)
     (log.workspace.run_dir / views.SNAPSHOT).write_bytes(b"wrong")
-
-    assert views.equal_when_cold(log.workspace) == (True, dict.fromkeys(views.NAMES, True))
-
+    written = views.differing(log.workspace)
     (log.workspace.root / ".recall" / "views" / "state.md").write_text("mine")
-    assert views.equal_when_cold(log.workspace)[1]["state.md"] is False
+
+    assert (before, written, views.differing(log.workspace)) == (views.NAMES, (), ("state.md",))
 
 
 _RENDER = """

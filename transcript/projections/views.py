@@ -122,12 +122,11 @@ def _behind(log: Log, types: frozenset[str], data: bytes | None) -> int:
     return sum(event.type in types for event in takewhile(lambda event: event.seq > seen, events))
 
 
-def equal_when_cold(workspace: Workspace) -> tuple[bool, dict[str, bool]]:
-    """Rebuild every view from the record alone; return whether all are equal to the files, and which are."""
+def differing(workspace: Workspace) -> tuple[str, ...]:
+    """Return the names of the views whose files are not what the record alone says, missing ones too. Reads only."""
     wanted = rendered(folded(Log(workspace), snapshot=False)[0])
     folder = folder_of(workspace.root)
-    equal = {name: folder is not None and _bytes(folder / name) == data for name, data in wanted.items()}
-    return all(equal.values()), equal
+    return tuple(name for name, data in wanted.items() if folder is None or _bytes(folder / name) != data)
 
 
 def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
