@@ -15,7 +15,7 @@ from transcript.log import Log
 
 SCHEMA = "ATIF-v1.7"
 _STEPS = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning", "system"})
-_MARKS = {"abandoned": "abandoned", "rewound": "rewound"}
+_MARKS = frozenset({"abandoned", "rewound"})  # any other mark takes these back
 
 
 @dataclass(slots=True)
@@ -43,16 +43,13 @@ def sessions(log: Log) -> dict[str, Session]:
             if home.get(of, event.session) != event.session:
                 session.events.append((of, True))
         elif event.type == "mark":
-            session.marks.update((name, _MARKS.get(str(event.body.get("mark")), "")) for name in _marked(event))
+            mark = str(event.body.get("mark"))
+            session.marks.update(dict.fromkeys(event.body.get("events") or (), mark if mark in _MARKS else ""))
         else:
             session.left_out[event.type] += 1
         if event.type == "conversation_turn":
             spoken.setdefault(event.session)
     return {name: found[name] for name in spoken}
-
-
-def _marked(event: Event) -> Iterable[str]:
-    return event.body.get("events") or ()
 
 
 def trajectory(log: Log, session: Session) -> dict[str, Any]:

@@ -132,10 +132,12 @@ def stats_text(found: Stats) -> str:
 def projections(log: Log, listed: bool) -> list[dict[str, Any]]:
     """Each view with the events it is made of: how many, the last, and their ids when asked for."""
     from transcript.projections import views
+    from transcript.projections.fold import FOLDED
 
     used: list[dict[str, Any]] = []
+    folded = [(event.type, event.seq, event.id) for event in log.read() if event.type in FOLDED]
     for view in views.VIEWS:
-        events = [(event.seq, event.id) for event in log.read() if event.type in view.TYPES]
+        events = [(seq, name) for kind, seq, name in folded if kind in view.TYPES]
         part: dict[str, Any] = {"name": view.NAME, "types": sorted(view.TYPES), "events": len(events)}
         part["through"] = {"seq": events[-1][0], "id": events[-1][1]} if events else {"seq": 0, "id": ""}
         if listed:
