@@ -15,6 +15,7 @@ ANY = "any"  # whichever the payload is of
 CLAUDE_CODE = "claude-code"
 CAPTURE_EVENTS = frozenset({"Stop", "SessionEnd", "SubagentStop", "PreCompact"})
 HOOK_TIMEOUT_S = 5  # registered with the harness, far above the client's own deadline
+MOST_CONTEXTS = 8  # that stand in front of one prompt, one a hook; each costs a look at all that follows
 SOURCES = {"new": "startup", "load": "resume"}  # other names of how a session starts
 
 __all__ = ["CAPTURE_EVENTS", "CLAUDE_CODE", "EVENTS", "HOOK_TIMEOUT_S", "PROMPT", "START", "Payload", "Refused"]
@@ -160,7 +161,9 @@ def _is_foreign(contract: Contract, found: dict[str, object]) -> bool:
 def _typed(prompt: str, tag: str) -> str:
     """Return the prompt without the context that the harness put in front of it."""
     opening, closing = f"<{tag}>", f"</{tag}>"
-    while tag and prompt.lstrip().startswith(opening) and closing in prompt:
+    for _ in range(MOST_CONTEXTS if tag else 0):
+        if not prompt.lstrip().startswith(opening) or closing not in prompt:
+            break
         prompt = prompt.partition(closing)[2].lstrip("\r\n")
     return prompt
 

@@ -50,10 +50,11 @@ _TAGS = (
     "tool_(?:use|result|response)",
     "recall(?:ed)?",
 )
-# Blanks, and the signs nobody sees.
+# Blanks, and the signs nobody sees. No two of these stand side by side: a long run would be divided at every place.
 _GAP = "[\\s\u00ad\u200b-\u200f\u2060\ufeff]*"
 _OPENER = re.compile(
-    rf"[\[\uff3b](?={_GAP}\\*/?{_GAP}recall)|[<\uff1c](?={_GAP}/?{_GAP}(?:{'|'.join(_TAGS)})(?![a-z0-9]))",
+    rf"[\[\uff3b](?={_GAP}(?:(?:\\+/?|/){_GAP})?recall)"
+    rf"|[<\uff1c](?={_GAP}(?:/{_GAP})?(?:{'|'.join(_TAGS)})(?![a-z0-9]))",
     re.IGNORECASE,
 )
 _NAMED = {

@@ -88,3 +88,19 @@ def test_a_huge_prompt_is_read_to_a_bound() -> None:
 
     assert len(cues.text) <= 20_000
     assert cues.terms == ("kestrel",)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "left"),
+    [
+        ("<hook_context>a</system-reminder>b</hook_context>mink", "mink"),
+        ("<Hook_Context x=1>a</HOOK_context >mink", "mink"),
+        ("<hook_context>a<hook_context>b</hook_context>mink</hook_context>", "mink</hook_context>"),
+        ("</hook_context>mink<hook_context>", "</hook_context>mink<hook_context>"),
+        ("mink" + "<hook_context>" * 1200 + "a</hook_context>", "mink"),
+        ("mink" + "<hook_context>" * 1200, "mink" + "<hook_context>" * 1200),
+    ],
+    ids=["another's end inside", "letter case", "inside each other", "ends before it begins", "many", "never closed"],
+)
+def test_an_envelope_ends_with_the_first_closing_tag_of_its_name(prompt: str, left: str) -> None:
+    assert read_cues(prompt).text == left

@@ -219,6 +219,7 @@ def test_geminis_compression_counts_only_when_somebody_asked_for_it():
         (f"<hook_context>[recall 1a2b3c4d] a &lt;b&gt;\n[/recall 1a2b3c4d]</hook_context>\n\n{ASKED}", ASKED),
         (f"<hook_context>one</hook_context>\n\n<hook_context>two</hook_context>\n\n{ASKED}", ASKED),
         ("<hook_context>one</hook_context>\n\n!norecall why?", "!norecall why?"),
+        ("<hook_context>x</hook_context>" * 8 + ASKED, ASKED),
         ("<hook_context> is never closed", "<hook_context> is never closed"),
         ("what does <hook_context>x</hook_context> mean?", "what does <hook_context>x</hook_context> mean?"),
     ],

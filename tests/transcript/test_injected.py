@@ -148,3 +148,13 @@ def test_neutralising_is_idempotent_and_never_creates_a_mark(pieces):
 
     assert neutralise(once) == once
     assert not re.search(r"\[\s*/?\s*recall|<\s*/?\s*system-reminder", html.unescape(once))
+
+
+@pytest.mark.parametrize("sign", ["[", "<"])
+def test_a_long_run_of_blanks_behind_a_bracket_is_looked_through_once(sign):
+    """A run that was divided anew at each of its places took more than a minute."""
+    blanks = " " * 80_000
+
+    assert neutralise(f"{sign}{blanks}recalls") == f"({blanks}recalls" if sign == "[" else f"<{blanks}recalls"
+    assert neutralise(f"{sign}{blanks}x") == f"{sign}{blanks}x"
+    assert neutralise(f"{sign}{blanks}/{blanks}recall") == f"({blanks}/{blanks}recall"
