@@ -201,3 +201,27 @@ def test_a_prompt_passes_when_recall_is_gone(world: World, clients: Callable[[st
 
     assert NOTED in seen
     assert "recall-hook" not in seen
+
+
+def test_hooks_of_both_scopes_and_of_another_harness_answer_once(
+    world: World, clients: Callable[[str], Client]
+) -> None:
+    """Copilot CLI runs the hooks of Claude Code's project settings as well as its own two files."""
+    copilot, claude = clients("copilot-cli"), clients("claude-code")
+    with world.stub(SAID) as stub:
+        world.turn(claude, stub, ASKED)
+    world.recall("init")
+    world.recall("sync")
+    world.recall("decide", DECISION, "--actor", "ana", "--as", "human")
+    world.recall("index")
+    world.enable(claude)
+    world.enable(copilot)
+    world.recall("enable-hooks", "copilot-cli", "--user", "--yes")
+
+    with world.stub(NOTED) as stub:
+        world.turn(copilot, stub, QUESTION)
+        body = next(body for body in stub.requests() if QUESTION in body)
+
+    assert len(recalled(body)) == 1
+    assert body.count(DECISION) == 1
+    assert "payload_other_harness" in {count.kind for count in counted(world.data)}  # Claude Code's line was run
