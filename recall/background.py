@@ -80,7 +80,7 @@ def capture(data: Path, cwd: Path, env: Mapping[str, str], *, should_stop: Calla
     settings = config.load(data, workspace.root, env)
     sync(workspace, data, env, settings=settings.capture())
     refresh(workspace)
-    rules_block.keep_up(data, workspace, most_tokens=settings.handoff().tokens)
+    rules_block.keep_up(data, workspace, most_tokens=settings.handoff().told_tokens)
     index(workspace, settings, data, should_stop=should_stop)
     turnstate.prune(workspace.run_dir, now=datetime.now(UTC))
     hook_counters.compact(data)

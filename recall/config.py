@@ -55,6 +55,11 @@ class HandoffSettings:
     def __post_init__(self) -> None:
         check_numbers(self)
 
+    @property
+    def told_tokens(self) -> int:
+        """How many tokens a session may be told, 0 where the telling is switched off."""
+        return self.tokens if self.session_start else 0
+
 
 @dataclass(frozen=True, slots=True)
 class Value:

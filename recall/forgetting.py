@@ -1,9 +1,12 @@
 """Erasing as a whole: the record's own part with everything that is derived from it."""
 
+import contextlib
+import os
 from datetime import datetime
 
 from recall import turnstate
 from transcript import redaction
+from transcript.errors import ConfigError
 from transcript.projections import views
 from transcript.redaction import Erased, Planner, Report, Rewriter
 from transcript.workspace import Workspace
@@ -73,7 +76,11 @@ def _views(erased: Erased) -> int:
 
 
 def _rules(erased: Erased) -> int:
-    """Write our block in the project's rules files anew."""
-    from recall import rules_block
+    """Write our block in the project's rules files anew; without words of the record where no setting can be read."""
+    from recall import config, rules_block
 
-    return rules_block.keep_up(erased.workspace.home.parent.parent, erased.workspace)
+    workspace = erased.workspace
+    data, most_tokens = workspace.home.parent.parent, 0
+    with contextlib.suppress(ConfigError):
+        most_tokens = config.load(data, workspace.root, os.environ).handoff().told_tokens
+    return rules_block.keep_up(data, workspace, most_tokens=most_tokens)

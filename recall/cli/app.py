@@ -174,7 +174,7 @@ class App:
         from transcript.projections.views import refresh
 
         refresh(workspace)
-        keep_up(self.data, workspace, most_tokens=self.config.handoff().tokens)
+        keep_up(self.data, workspace, most_tokens=self.config.handoff().told_tokens)
 
     # -- one deliberate search -------------------------------------------------------------
 

@@ -158,6 +158,19 @@ def test_it_is_renewed_by_a_sync_by_hand_too(workspace, tmp_path, monkeypatch):
     assert "- decided: Ship on Friday" in file.read_text()
 
 
+def test_where_telling_is_switched_off_the_block_says_only_how_to_ask(workspace, tmp_path, monkeypatch):
+    file = installed(workspace)
+    monkeypatch.setenv("RECALL_HOME", str(data_of(workspace)))
+    monkeypatch.setenv("RECALL_HANDOFF_SESSION_START", "false")
+    monkeypatch.chdir(workspace.root)
+
+    assert run(["sync", "--from", str(tmp_path)]) == 0
+    synced = file.read_text()
+    forgetting.erase(workspace, lambda: plan_events(workspace, {story()[0].id}), now=NOW)
+
+    assert synced == file.read_text() == with_block("# Rules\n", HOW)
+
+
 def test_nothing_recorded_leaves_only_how_to_ask(tmp_path):
     workspace = make_workspace(tmp_path)
     views.project(workspace)
