@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from transcript.adapters.base import Adapter, Options
+from transcript.adapters.guard import Guarded
 from transcript.adapters.registry import ADAPTERS, Registered, registered
 from transcript.adapters.views import UnreadableSource
 from transcript.capture_claims import Claims, claim
@@ -147,7 +148,7 @@ def sync(
     groups: dict[str, tuple[Workspace, list[_Part]]] = {}
     if workspace is not None:
         groups[workspace.id] = (workspace, [])
-    for claims in claim(found.adapters, env, sources, workspace, data, known):
+    for claims in claim(map(Guarded, found.adapters), env, sources, workspace, data, known):
         of = report.harnesses.setdefault(claims.adapter.harness, HarnessReport())
         of.skipped += claims.refused
         for target, planned in _assign(claims, workspace, data, known, heads, all_roots=all_roots, report=report):

@@ -10,6 +10,7 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.base import Adapter, Options, Reader, SourceFile, Taken
 from transcript.adapters.jsonl import parse_line, raw_lines
+from transcript.adapters.views import UnreadableSource
 from transcript.canonical import b32id
 from transcript.capture_marks import Marked, fold_marks
 from transcript.capture_state import DAMAGES_KEPT, CaptureState, SourceState
@@ -184,8 +185,13 @@ class SourceTaker:
                 for data in item.media:
                     self.log.blobs.put(data)
                 fresh[draft.id] = draft
-        for batch in self.log.append_batches(fresh.values(), now=self.now):
-            self.taking.added.update(event.type for event in batch)
+        try:
+            for batch in self.log.append_batches(fresh.values(), now=self.now):
+                self.taking.added.update(event.type for event in batch)
+        except (
+            ValueError
+        ) as error:  # a draft that is no event: the adapter's fault, which its other sources may not have
+            raise UnreadableSource(f"the adapter {self.adapter.harness} makes of it what is {error}") from error
 
     def _generation(self, source: SourceFile, state: SourceState, file: BinaryIO) -> int:
         """Return under which generation to keep this file's bytes: a new one when the last one's differ from it."""

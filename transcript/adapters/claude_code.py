@@ -16,6 +16,7 @@ from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.claude_memory import restarted
 from transcript.adapters.claude_reader import KNOWN_TYPES, ClaudeReader
 from transcript.adapters.claude_record import ADAPTER_VERSION, HARNESS
+from transcript.adapters.values import text_of
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SKIPPED_FOLDERS = frozenset({"tool-results", "memory"})
@@ -86,7 +87,7 @@ class ClaudeCode:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether the first records of a file are this harness's (other programs write .jsonl too)."""
         return any(
-            value.get("type") in KNOWN_TYPES
+            text_of(value.get("type")) in KNOWN_TYPES
             and any(name in value for name in ("uuid", "sessionId", "leafUuid", "snapshot"))
             for value in values
         )

@@ -46,14 +46,14 @@ class Messages:
         """Emit a user record's blocks; its images go with the first prompt in it, else with an event of their own."""
         waiting: Media = []
         for block in content:
-            if isinstance(block, dict) and block.get("type") in _MEDIA:
+            if isinstance(block, dict) and text_of(block.get("type")) in _MEDIA:
                 medium = medium_of(block)
                 if medium is None:
                     self._counts.notes[f"{block['type']} without data"] += 1
                 else:
                     waiting.append(medium)
         for part, block in enumerate(content):
-            kind = block.get("type") if isinstance(block, dict) else None
+            kind = text_of(block.get("type")) if isinstance(block, dict) else None
             if kind == "text" and isinstance(block.get("text"), str):
                 if self._user_text(record, fields, part, block["text"], waiting):
                     waiting = []
@@ -131,7 +131,7 @@ class Messages:
     # -- what stands in an assistant record --------------------------------------------------
 
     def _assistant_block(self, record: Record, fields: dict[str, Any], part: int, block: Any) -> None:
-        kind = block.get("type") if isinstance(block, dict) else None
+        kind = text_of(block.get("type")) if isinstance(block, dict) else None
         if kind == "text" and isinstance(block.get("text"), str):
             self._assistant_text(record, fields, part, block["text"])
         elif kind in _CALLS and isinstance(block.get("id"), str):

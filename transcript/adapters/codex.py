@@ -62,7 +62,7 @@ class Codex:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether the first records of a file are this harness's, with an envelope or, before, without."""
         return any(
-            value.get("type") in _ENVELOPED and isinstance(value.get("payload"), dict) for value in values
+            text_of(value.get("type")) in _ENVELOPED and isinstance(value.get("payload"), dict) for value in values
         ) or any(_bare_meta(value) for value in values[:1])
 
     def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
@@ -124,7 +124,7 @@ def _first(path: Path) -> list[dict[str, Any]]:
 def _source(path: Path, values: list[dict[str, Any]]) -> SourceFile:
     name = _ROLLOUT.search(path.name)
     identity = name.group().removesuffix(_ZSTD) if name else f"{path.parent.name}/{path.name}"
-    meta = next((value["payload"] for value in values[:1] if value.get("type") == "session_meta"), None)
+    meta = next((value.get("payload") for value in values[:1] if value.get("type") == "session_meta"), None)
     if isinstance(meta, dict) and (parent := _parent(meta)):
         return SourceFile(HARNESS, path, identity, parent, text_of(meta.get("id")))
     own = text_of(meta.get("id")) if isinstance(meta, dict) else text_of(values[0].get("id")) if values else ""
@@ -148,7 +148,7 @@ def _bare_meta(value: dict[str, Any]) -> bool:
 
 def _noted_folder(item: dict[str, Any]) -> str:
     """Return the folder that an environment note names: the only place for it in the first rollouts."""
-    if item.get("type") not in RESPONSES and "role" not in item:
+    if text_of(item.get("type")) not in RESPONSES and "role" not in item:
         return ""
     texts = content_of(item.get("content")).texts
     return next((working_folder(text) for text in texts if envelope(text) == "environment"), "")

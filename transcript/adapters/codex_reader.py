@@ -33,7 +33,7 @@ from transcript.adapters.codex_types import (
 )
 from transcript.adapters.jsonl import Line
 from transcript.adapters.stream import Stream
-from transcript.adapters.values import data_url, text_of
+from transcript.adapters.values import data_url, items_of, text_of
 from transcript.canonical import b32id, sha256_hex, utf8
 from transcript.injected import has_block, strip_blocks
 
@@ -143,7 +143,7 @@ class CodexReader:
         kind = text_of(event.get("type"))
         self.counts.records[f"event_msg/{kind}"] += 1
         if kind == "user_message":
-            media = [medium for url in event.get("images") or () if (medium := data_url(url)) is not None]
+            media = [medium for url in items_of(event.get("images")) if (medium := data_url(url)) is not None]
             self._user(text_of(event.get("message")), "event", media=media)
         elif kind == "agent_message":
             self._flag_phase(event)

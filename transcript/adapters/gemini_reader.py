@@ -12,7 +12,7 @@ from transcript.adapters.base import Counts, Options, SourceFile, Taken
 from transcript.adapters.gemini_parts import Media, Part, arguments_of, parts_of
 from transcript.adapters.jsonl import Line
 from transcript.adapters.stream import Stream
-from transcript.adapters.values import text_of
+from transcript.adapters.values import items_of, text_of
 from transcript.canonical import b32id, sha256_hex, utf8
 from transcript.injected import has_block, strip_blocks
 
@@ -186,7 +186,7 @@ class GeminiReader:
     def _gemini(self, said: "_Said", fields: dict[str, Any]) -> None:
         self._out.note(model=fields.get("model"))
         self._out.message = said.name
-        for thought in fields.get("thoughts") or ():
+        for thought in items_of(fields.get("thoughts")):
             if isinstance(thought, dict):
                 words = (text_of(thought.get("subject")), text_of(thought.get("description")))
                 said.reasoning("\n".join(filter(None, words)))
@@ -197,7 +197,7 @@ class GeminiReader:
                 said.reasoning(part.text)
             elif part.kind != "text":
                 self._tool_part(said, part)
-        for at, call in enumerate(fields.get("toolCalls") or ()):
+        for at, call in enumerate(items_of(fields.get("toolCalls"))):
             if isinstance(call, dict):
                 self._tool_call(said, call, at)
 

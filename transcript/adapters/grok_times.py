@@ -54,7 +54,7 @@ class Times:
         found = [
             self.calls[call["id"]]
             for call in (calls if isinstance(calls, list) else [])
-            if isinstance(call, dict) and call.get("id") in self.calls
+            if isinstance(call, dict) and isinstance(call.get("id"), str) and call["id"] in self.calls
         ]
         return min(found, default="")
 
@@ -92,7 +92,7 @@ def _take(
             times.prompts.setdefault(prompt, (at, text_of(meta.get("eventId")).rpartition("-")[0]))
     elif kind == "tool_call":
         times.calls.setdefault(call_id, at)
-    elif kind == "tool_call_update" and update.get("status") in _DONE:
+    elif kind == "tool_call_update" and text_of(update.get("status")) in _DONE:
         times.results.setdefault(call_id, at)
     elif kind == "agent_message_chunk":
         content: Any = update.get("content")

@@ -25,9 +25,9 @@ NO_PROMPT = -1
 
 def is_row(value: dict[str, Any]) -> bool:
     """Return whether an object is a row of a history, of either form."""
-    if value.get("type") in TYPES:
+    if text_of(value.get("type")) in TYPES:
         return any(name in value for name in ("content", "summary", "kind", "tool_calls"))
-    return "type" not in value and value.get("role") in ROLES and ("content" in value or "tool_calls" in value)
+    return "type" not in value and text_of(value.get("role")) in ROLES and ("content" in value or "tool_calls" in value)
 
 
 def view(folder: Path, history: Path) -> BinaryIO:

@@ -103,7 +103,7 @@ class PiReader(EntryReader):
             self._bash(entry, message)
         elif role in ("custom", "hookMessage"):
             self._injected(entry, message)
-        elif role in _SUMMARIES:
+        elif isinstance(role, str) and role in _SUMMARIES:
             self.summary(entry, text_of(message.get("summary")), 0, _SUMMARIES[role])
         else:
             self.unknown(entry, f"message/{role if isinstance(role, str) else type(role).__name__}", fields)
@@ -163,7 +163,7 @@ class PiReader(EntryReader):
             elif (medium := _medium(block)) is not None:
                 media.append(medium)
             else:
-                if block.get("type") not in _HELD:
+                if text_of(block.get("type")) not in _HELD:
                     self.counts.unknown[f"content/{type_of(block)}@{entry.version}"] += 1
                 texts.append(json.dumps(block, ensure_ascii=False))
         return "\n".join(texts), media

@@ -8,6 +8,7 @@ from typing import Any, BinaryIO
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.claude_memory import restarted
 from transcript.adapters.qwen_reader import ADAPTER_VERSION, HARNESS, KNOWN_TYPES, QwenReader
+from transcript.adapters.values import text_of
 from transcript.adapters.walk import begins, find, first, home
 
 _AGENT = "agent-"
@@ -41,7 +42,7 @@ class QwenCode:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether the first records of a file are this harness's: Claude Code's have no parts, no payload."""
         return any(
-            value.get("type") in KNOWN_TYPES
+            text_of(value.get("type")) in KNOWN_TYPES
             and isinstance(value.get("sessionId"), str)
             and ("systemPayload" in value or "provenance" in value or _has_parts(value))
             for value in values

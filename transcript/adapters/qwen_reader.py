@@ -9,7 +9,7 @@ from typing import Any
 from transcript.adapters.entries import Entry, EntryReader
 from transcript.adapters.gemini_parts import Part, parts_of
 from transcript.adapters.prompts import pieces
-from transcript.adapters.values import Media, text_of, type_of
+from transcript.adapters.values import Media, items_of, text_of, type_of
 
 HARNESS = "qwen-code"
 ADAPTER_VERSION = "1"
@@ -117,7 +117,7 @@ class QwenReader(EntryReader):
         media = [medium for part in self._parts(fields) if part.kind == "media" for medium in part.media]
         for at, part in enumerate(self._parts(fields)):
             if part.kind == "result":
-                failed = part.is_error or outcome.get("status") in _FAILED
+                failed = part.is_error or text_of(outcome.get("status")) in _FAILED
                 call_id = part.id or text_of(outcome.get("callId"))
                 self.result(entry, call_id, part.text, at, is_error=failed, media=[*part.media, *media])
                 media = []
@@ -130,7 +130,7 @@ class QwenReader(EntryReader):
         payload = _mapping(fields.get("systemPayload"))
         if subtype == "chat_compression":
             self.system(entry, "compact_boundary", "", compact=_mapping(payload.get("info")))
-            for message in payload.get("compressedHistory") or ():
+            for message in items_of(payload.get("compressedHistory")):
                 self._snapshot(entry, _mapping(message))
         elif subtype == "slash_command":
             if payload.get("phase") != "result" and text_of(payload.get("rawCommand")):

@@ -8,6 +8,7 @@ what it is (`harness`, `version`) and whose sessions those are (`origin`), and h
 else it is refused with one line, and the others go on.
 """
 
+import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from importlib.metadata import entry_points
@@ -56,6 +57,7 @@ SPELLINGS = {
     "letta": "letta-code",
     "qwen": "qwen-code",
 }
+_NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _METHODS = ("roots", "discover", "open", "is_record", "recognises", "restarted", "recalled", "reader", "head")
 
 
@@ -88,10 +90,11 @@ def registered(points: Iterable[EntryPoint] | None = None) -> Registered:
         try:
             made = point.load()
             made = made() if isinstance(made, type) else made
-        except Exception as error:  # code of others: whatever it does, our own adapters must go on
+            why = fault(made) or (f"'{made.harness}' is there already" if made.harness in names else "")
+        except (Exception, SystemExit) as error:  # code of others: whatever it does, our own adapters must go on
             refused.append((point.name, f"cannot be loaded: {type(error).__name__}"))
             continue
-        if why := fault(made) or (f"'{made.harness}' is there already" if made.harness in names else ""):
+        if why:
             refused.append((point.name, why))
             continue
         names.add(made.harness)
@@ -104,7 +107,10 @@ def fault(adapter: Any) -> str:
     for name in ("harness", "version"):
         if not isinstance(getattr(adapter, name, None), str) or not getattr(adapter, name):
             return f"declares no {name}"
-    if getattr(adapter, "origin", None) not in ORIGINS:
+    if _NAME.fullmatch(adapter.harness) is None:
+        return "has a harness that is no name of a-z, 0-9 and '-'"  # a folder of source bytes is called so
+    origin = getattr(adapter, "origin", None)
+    if not isinstance(origin, str) or origin not in ORIGINS:
         return "declares no origin: internal (the agent's own sessions) or external (what others said)"
     lacking = [name for name in _METHODS if not callable(getattr(adapter, name, None))]
     return f"lacks {', '.join(lacking)}" if lacking else ""

@@ -21,6 +21,11 @@ def text_of(value: object) -> str:
     return value if isinstance(value, str) else ""
 
 
+def items_of(value: object) -> list[Any]:
+    """Return a list, an empty one of anything else."""
+    return value if isinstance(value, list) else []
+
+
 def type_of(value: Any) -> str:
     """Return the `type` of an object, or the name of what stands where one was expected."""
     if not isinstance(value, dict):
