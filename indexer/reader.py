@@ -148,8 +148,8 @@ class Reader:
         return RowFilter(frozenset(row[0] for row in rows) - excluded)
 
     def sessions(self) -> int:
-        """Return how many sessions the serving generation knows."""
-        return self._one(f"SELECT count(*) FROM session_{self.generation}")
+        """Return how many sessions the serving generation knows; commands run outside any session are none."""
+        return self._one(f"SELECT count(*) FROM session_{self.generation} WHERE session NOT LIKE 'recall:%'")
 
     def _hidden(self, session: str, as_of: int | None = None) -> frozenset[int]:
         """Return the chunks that stand in the running session after its last compaction.

@@ -269,6 +269,18 @@ def test_a_turn_names_its_agent_and_what_a_command_wrote_its_author(recall):
     assert decision.endswith("human (decision by ana)")
 
 
+def test_health_counts_the_sessions_of_agents_as_log_stats_does(recall):
+    """What a command records outside a session has a run of its own, and is no session."""
+    recall("decide", "Use Python")
+    recall("task", "add", "Write it down")
+    recall("index", "--words-only")
+
+    stored = next(line for line in recall("health", "--all").out.splitlines() if " stored " in line)
+
+    assert stored.endswith(" events of 1 session")
+    assert " in 1 session, " in recall("log", "stats").out
+
+
 def test_a_session_that_is_named_too_shortly_is_said_to_be(recall):
     assert "at least 8 characters" in recall("context", "--session", "s-").err
 
