@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from transcript.gitdir import git_tree_at
-from transcript.paths import write_atomic
+from transcript.paths import remove_parts, write_atomic
 
 
 def list_for(root: Path, file: Path) -> tuple[Path | None, str]:
@@ -46,6 +46,7 @@ def add(listed: Path, line: str) -> None:
 
 def take_out(listed: Path, ours: str) -> None:
     """Take one line out of an exclude list; the others stay byte for byte."""
+    remove_parts(listed)
     if not listed.exists():
         return
     text = _text(listed)

@@ -334,9 +334,7 @@ def _take_back(data: Path, plan: Plan, entry: Installed, known: Installed | None
 
 def _clear_away(data: Path, entry: Installed) -> None:
     """Remove what we made around a file: parts of it that a crash left, folders, the line in git's list."""
-    for file in (os.path.realpath(entry.file), entry.exclude):
-        if file:
-            remove_parts(Path(file))
+    remove_parts(Path(os.path.realpath(entry.file)))
     for folder in map(Path, entry.folders):
         if folder.is_dir() and not any(folder.iterdir()):
             folder.rmdir()

@@ -17,7 +17,7 @@ from transcript.roots import read_table
 from transcript.workspace import ID_FILE
 
 GOODBYE_S = 6.0
-OURS = ("config.toml", "views", "memory")  # what stands in a project's .recall: settings and projections
+OURS = ("views", "memory", "config.toml")  # what stands in a project's .recall; by the last we know that it is ours
 DATA = ("workspaces", "bin", "run", "heartbeat", "hooks-backup", "demo", "models", "eval", "config.toml")
 DATA_FILES = ("roots.*", "excluded.json", "hooks.json", "hook-counters.*", f"{kept_out.LIST}*", ".*.json.*")
 
@@ -145,12 +145,17 @@ def _projects(data: Path) -> list[Marks]:
             id_file = common / ID_FILE if common is not None else None
             found.append(
                 Marks(
-                    folder if marks.config_id(folder / "config.toml") == name else None,
+                    folder if _is_ours(folder, name) else None,
                     id_file if id_file is not None and marks.read_id(id_file) == name else None,
                     common / "info" / "exclude" if common is not None else None,
                 )
             )
     return found
+
+
+def _is_ours(folder: Path, name: str) -> bool:
+    """Whether a project's .recall is this workspace's, or the empty rest of one that was being removed."""
+    return marks.config_id(folder / "config.toml") == name or (folder.is_dir() and not any(folder.iterdir()))
 
 
 def _unmark(project: Marks) -> None:

@@ -15,6 +15,7 @@ from recall import uninstall
 from recall.hook_places import PLACES
 from recall.hooks_install import install, plan_install, plan_removal, plan_removals, registered, remove
 from transcript.errors import HookInstallError
+from transcript.workspace import init
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 HARNESSES = ("claude-code", "copilot-cli", "grok-build", "pi")  # grouped, flat, with rules, an extension
@@ -127,6 +128,30 @@ def test_what_was_killed_while_being_taken_out_goes_with_the_second_run(root, da
         step += 2
 
     assert step > 25, "nothing was killed"
+
+
+def test_an_uninstallation_that_was_killed_is_finished_by_the_next_one(root, data):
+    before, step = tree(root), 1
+
+    def leave() -> None:
+        uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=lambda line: None)
+
+    while True:
+        init(root, data)
+        (root / ".recall" / "views").mkdir()
+        (root / ".recall" / "views" / "state.md").write_text("a view")
+        enable(root, data)
+        if not killed_at(step, leave):
+            break
+        leave()
+        now = tree(root)
+        assert {k: (now.get(k), before.get(k)) for k in {*now, *before} if now.get(k, 1) != before.get(k, 1)} == {}, (
+            step
+        )
+        assert not data.exists(), step
+        step += 5
+
+    assert step > 50, "nothing was killed"
 
 
 @pytest.mark.parametrize("name", ["settings.local.json", "recall.json", "recall.js", "exclude"])
