@@ -54,4 +54,5 @@ def command(app: App, dry_run: bool, as_json: bool) -> None:
     if not changed:
         say("nothing changed: the project had all of it already")
         return
-    say("next       'recall enable-hooks claude-code', then 'recall sync' and 'recall index' for the past")
+    say("next       'recall enable-hooks claude-code' (--all: every agent found here),")
+    say("           then 'recall sync' and 'recall index' for the past")

@@ -57,6 +57,9 @@ def resolve(app: App, name: str, answer: str, evidence: tuple[str, ...], said: S
     held = desk.state()["questions"].get(name.upper())
     if held is None:
         raise CurationError(f"there is no question {name}; views/state.md lists the open ones")
+    if held["resolved"] is not None:
+        given = held["resolved"]["id"][:10]
+        raise CurationError(f"{name.upper()} is resolved already by {given}; 'recall correct {given} TEXT' amends that")
     task = str(held["asked"].get("task", ""))
     shown = desk.pointers(evidence)
     draft = question(desk.by, desk.at, name.upper(), "resolve", text=answer, task=task, evidence=shown)

@@ -122,6 +122,10 @@ def test_question_is_open_until_it_is_resolved(recall):
 
     assert "Q1" not in (recall.views / "state.md").read_text()
     assert recall("question", "resolve", "Q9", "yes").code == 1
+    head = recall.log.head()
+    again = recall("question", "resolve", "Q1", "no")
+    assert "recall: Q1 is resolved already by" in again.err
+    assert (again.code, recall.log.head()) == (1, head)
 
 
 def test_correction_names_its_target(recall):
