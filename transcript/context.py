@@ -5,6 +5,7 @@ to the page before it.
 """
 
 import contextlib
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -21,6 +22,7 @@ RADIUS = 5
 TOKEN_CAP = 8000
 ALL_TURNS = Filter()
 REDACTED = "[redacted]"
+_CURSOR = re.compile(r"[0-9]{1,18}(?:\.[0-9]{1,18}){2}\.[0-9a-f]{8}")
 _CUT = "… [cut; 'recall show' has the rest]"
 
 
@@ -176,7 +178,7 @@ def _older(log: Log, wanted: Filter, cursor: str | None) -> Iterator[Event]:
 def _place(log: Log, cursor: str) -> Position:
     """Return the position of the event that a cursor names, wherever its line stands by now."""
     parts = cursor.split(".")
-    if len(parts) != 4 or not all(part.isascii() and part.isdigit() for part in parts[:3]):
+    if _CURSOR.fullmatch(cursor) is None:
         raise PointerError("not a cursor of this command; run 'recall context' without one")
     segment, offset, seq = (int(part) for part in parts[:3])
     head = log.head()

@@ -43,8 +43,8 @@ class Filter:
             and self._session(event)
             and (self.agent is None or agent_of(event) == self.agent)
             and (self.role is None or role_of(event) == self.role)
-            and (not self.since or event.ts.rstrip("Z") >= self.since.rstrip("Z"))
-            and (not self.until or event.ts.rstrip("Z") < self.until.rstrip("Z"))
+            and (not self.since or event.ts.rstrip("Z") >= bound(self.since))
+            and (not self.until or event.ts.rstrip("Z") < bound(self.until))
             and (not self.surface or event.body.get("surface") == self.surface)
             and (not self.topic or matches(words(log, event), self.topic))
         )
@@ -60,7 +60,9 @@ class Filter:
             groups.append(tuple(canonical(name) for name in (self.role, *kinds)))
         groups += [(canonical(value),) for value in (self.agent, self.surface, self.session_key) if value]
         words = words_of(tokens(self.topic))
-        return Sieve(tuple(map(type_field, sorted(self.types))), tuple(groups), words, self.since, self.until)
+        return Sieve(
+            tuple(map(type_field, sorted(self.types))), tuple(groups), words, bound(self.since), bound(self.until)
+        )
 
     def _session(self, event: Event) -> bool:
         if self.session_key and self.session_key not in (event.body.get("session_key"), event.session):
@@ -68,6 +70,13 @@ class Filter:
         if self.session is None or event.session == self.session:
             return True
         return len(self.session) >= SHORT_SESSION and event.session.startswith(self.session)
+
+
+def bound(moment: str) -> str:
+    """Return a moment in its shortest form: as text, no way of writing that moment or a later one is less."""
+    whole, mark, fraction = moment.rstrip("Z").partition(".")
+    digits = fraction.rstrip("0")
+    return f"{whole}{mark}{digits}" if digits else whole
 
 
 def agent_of(event: Event) -> str:

@@ -263,9 +263,9 @@ def moment(text: str) -> datetime:
     """Return a time that a person wrote; one without a zone is UTC."""
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
+        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+    except (ValueError, OverflowError):
         raise ConfigError(f"'{text}' is no time; write it like 2026-03-29T08:00 or 2026-03-29") from None
-    return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
 
 
 pass_app = click.make_pass_decorator(App)

@@ -150,7 +150,18 @@ def test_empty_record_gives_an_empty_window(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "cursor", ["", "x", "1.2.3", "1.5.3.00000000", "9.9.9999.00000000", "1.0.0.00000000", "-1.2.3.4"]
+    "cursor",
+    [
+        "",
+        "x",
+        "1.2.3",
+        "1.5.3.00000000",
+        "9.9.9999.00000000",
+        "1.0.0.00000000",
+        "-1.2.3.4",
+        "1.0.1.",
+        f"{'9' * 5000}.0.1.00000000",
+    ],
 )
 def test_cursor_of_something_else_is_refused(log, cursor):
     with pytest.raises(PointerError, match="cursor"):

@@ -5,8 +5,10 @@ from datetime import timedelta
 import pytest
 from support.record import NOW, make_draft, make_log
 
+from recall.cli.app import moment
 from transcript.canonical import canonical
 from transcript.context import context
+from transcript.errors import ConfigError
 from transcript.event import Draft, commitment, envelope_parts, stamp, to_line
 from transcript.filters import Filter, matches
 from transcript.log import Log
@@ -198,3 +200,21 @@ def test_legacy_event_filtering_defect(tmp_path, wanted, expected):
     log.append([make_draft("new", text="new prompt", ts=minute(9), body={"branch": "main"})], now=NOW)
 
     assert texts(log, **wanted) == expected
+
+
+@pytest.mark.parametrize("written", ["2026-03-01T12:00:05Z", "2026-03-01T12:00:05.0Z", "2026-03-01T12:00:05.000000Z"])
+@pytest.mark.parametrize("asked", ["2026-03-01T12:00:05Z", "2026-03-01T12:00:05.000Z"])
+def test_a_moment_is_the_same_however_it_is_written(tmp_path, written, asked):
+    """Harnesses write fractions of a second or leave them out: `--since` takes the turn of that very moment in."""
+    log = make_log(tmp_path, [make_draft(0, ts=written)])
+
+    assert len(context(log, wanted=Filter(since=asked)).turns) == 1
+    assert len(context(log, wanted=Filter(until=asked)).turns) == 0
+    assert len(context(log, wanted=Filter(since="2026-03-01T12:00:05.001Z")).turns) == 0
+    assert len(context(log, wanted=Filter(until="2026-03-01T12:00:05.001Z")).turns) == 1
+
+
+@pytest.mark.parametrize("asked", ["0001-01-01T00:00+14:00", "9999-12-31T23:59:59-14:00", "2026-13-01", "soon"])
+def test_a_time_that_is_none_is_refused_by_name(asked):
+    with pytest.raises(ConfigError, match="is no time"):
+        moment(asked)
