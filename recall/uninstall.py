@@ -11,10 +11,10 @@ from pathlib import Path
 from recall import git_exclude, hooks_install, launcher, service, spawn
 from recall.hook_client import ADDRESS
 from transcript import kept_out, marks
+from transcript.belonging import ID_FILE
 from transcript.errors import RecallError, WorkspaceError
 from transcript.gitdir import git_tree_at
 from transcript.roots import read_table
-from transcript.workspace import ID_FILE
 
 GOODBYE_S = 6.0
 OURS = ("views", "memory", "config.toml")  # what stands in a project's .recall; by the last we know that it is ours

@@ -1,9 +1,6 @@
-"""Workspaces: which one a folder belongs to, and where its record, index and memories lie.
+"""Workspaces: where the record, index and memories of a project lie, and how a project gets, follows or joins one.
 
-The id is found in `<git common dir>/recall-id` (shared by all work trees), then in
-`.recall/config.toml`, then in the table of known roots. An id that a folder merely carries
-counts only when the table agrees: a copied checkout has the id of the original, and gets its
-own.
+Which one a folder belongs to is said by `transcript.belonging`.
 """
 
 import os
@@ -13,6 +10,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 
+from transcript.belonging import CONFIG, ID_FILE, Belonging, belonging
 from transcript.errors import RecordError, WorkspaceError
 from transcript.event import genesis
 from transcript.gitdir import GitTree, git_tree_at
@@ -24,7 +22,6 @@ from transcript.roots import (
     change_table,
     exclude,
     excluded,
-    is_lonely,
     longest_root,
     read_table,
     same_place,
@@ -43,14 +40,13 @@ __all__ = [
     "locate",
     "open_workspace",
     "owner_root",
+    "take_name",
     "user_workspace",
     "workspaces",
 ]
 
 USER = "user"
 KEY_BYTES = 32
-ID_FILE = "recall-id"
-CONFIG = Path(".recall") / "config.toml"
 Notice = Callable[[str], None]
 
 
@@ -111,16 +107,6 @@ class Workspace:
         return key
 
 
-@dataclass(frozen=True, slots=True)
-class _Found:
-    """What a folder resolves to. status: known, unlisted, moved, copied, new, root_gone, refused."""
-
-    status: str
-    root: Path | None = None
-    tree: GitTree | None = None
-    id: str | None = None
-
-
 def user_workspace(data: Path) -> Workspace:
     """Return the workspace of what is true in every project."""
     return Workspace(USER, data / "workspaces" / USER)
@@ -134,7 +120,7 @@ def workspaces(data: Path) -> list[Workspace]:
 
 def locate(cwd: Path, data: Path) -> Workspace | None:
     """Return the workspace a folder belongs to, None when it has none yet. Reads only."""
-    found = _resolve(cwd, data)
+    found = belonging(cwd, data)
     if found.id is None or found.status == "copied":
         return None
     return _workspace(data, found.id, found.root)
@@ -151,7 +137,7 @@ def owner_root(cwd: Path | str, data: Path) -> tuple[Workspace | None, str]:
         return None, "refused"
     if excluded(Path(text), data):
         return None, "excluded"
-    found = _resolve(Path(text), data)
+    found = belonging(Path(text), data)
     if found.id is None or found.status == "copied":
         return None, "root_gone" if found.status == "root_gone" else "unknown_root"
     return _workspace(data, found.id, found.root), "known"
@@ -168,7 +154,7 @@ def open_workspace(
     """
     if create not in (None, "init", "capture"):
         raise ValueError("create is 'init', 'capture' or None")
-    found = _resolve(cwd, data)
+    found = belonging(cwd, data)
     if found.status in ("refused", "root_gone") or found.root is None:
         raise WorkspaceError(f"{cwd} is no folder that can be a project; run recall inside one")
     fresh = found.id is None or found.status == "copied"
@@ -218,7 +204,7 @@ def adopt(paths: Iterable[Path], cwd: Path, data: Path, *, notice: Notice = lamb
     """
     table = read_table(data)
     wanted = [os.path.realpath(path) for path in paths]
-    found = _resolve(cwd, data)
+    found = belonging(cwd, data)
     if found.root is None:
         raise WorkspaceError(f"{cwd} is no folder that can be a project; run recall inside one")
     own = None if found.status == "copied" else found.id
@@ -256,67 +242,29 @@ def adopt(paths: Iterable[Path], cwd: Path, data: Path, *, notice: Notice = lamb
     return workspace
 
 
-# -- finding -------------------------------------------------------------------------------
+def take_name(
+    workspace: Workspace, name: str, data: Path, *, notice: Notice = lambda message: None
+) -> Workspace | None:
+    """Give an empty workspace another's id, as an import does; None when that id has a record on this machine."""
+    if name == workspace.id:
+        return workspace
+    root = workspace.root
+    if root is None or not is_id(name) or _has_record(data, workspace.id) or _has_record(data, name):
+        return None
+
+    def change(table: dict[str, Entry]) -> None:
+        table[name] = table.pop(workspace.id, Entry([os.fspath(root)]))
+
+    change_table(data, change)
+    taken = _workspace(data, name, root)
+    _make_home(taken, notice)
+    _mark_project(taken, git_tree_at(root))
+    shutil.rmtree(workspace.home, ignore_errors=True)
+    return taken
 
 
 def _workspace(data: Path, name: str, root: Path | None) -> Workspace:
     return Workspace(name, data / "workspaces" / name, root)
-
-
-def _resolve(cwd: Path, data: Path) -> _Found:
-    text = os.fspath(cwd)
-    if "\0" in text:
-        return _Found("refused")
-    real = os.path.realpath(text)
-    table = read_table(data)
-    if not Path(real).is_dir():
-        name, at = longest_root(table, real, former=True)
-        return _Found("known", Path(at), None, name) if name else _Found("root_gone")
-    root, tree = _project_at(Path(real))
-    carried = read_id(tree.common / ID_FILE) if tree is not None and tree.owned else None
-    carried = carried or config_id(root / CONFIG)
-    if carried is not None:
-        found = _judge(table, data, carried, root, tree)
-        if found.status != "copied":
-            return found
-        name, _ = longest_root(table, os.fspath(root), inside=os.fspath(root))
-        return _Found("known", root, tree, name) if name else found
-    name, at = longest_root(table, real, inside=None if tree is None else os.fspath(root))
-    if name:
-        return _Found("known", Path(at) if tree is None else root, tree, name)
-    return _Found("new", root, tree)
-
-
-def _project_at(real: Path) -> tuple[Path, GitTree | None]:
-    """Return the project folder that holds real and its work tree: the nearest marked one, else real itself."""
-    for folder in (real, *real.parents):
-        if folder != real and is_lonely(os.fspath(folder)):
-            break
-        tree = git_tree_at(folder)
-        if tree is not None or config_id(folder / CONFIG) is not None:
-            return folder, tree
-    return real, None
-
-
-def _judge(table: dict[str, Entry], data: Path, name: str, root: Path, tree: GitTree | None) -> _Found:
-    """Decide whether the id that a project carries is its own, has moved with it, or was copied."""
-    entry = table.get(name)
-    owned = tree is not None and tree.owned
-    if entry is None:  # git's folder cannot be sent around with the files; config.toml can
-        trusted = owned or not (data / "workspaces" / name).exists()
-        return _Found("unlisted" if trusted else "copied", root, tree, name)
-    if any(same_place(item, os.fspath(root)) for item in entry.roots):
-        return _Found("known", root, tree, name)
-    if tree is not None and owned and entry.common is not None and same_place(entry.common, os.fspath(tree.common)):
-        return _Found("known", root, tree, name)
-    if owned and entry.common is not None:
-        # Git's folder alone tells: other work trees of a moved project stay in their place, with its id in them.
-        originals = [read_id(Path(entry.common) / ID_FILE)]
-    else:
-        originals = [config_id(Path(item) / CONFIG) for item in entry.roots]
-        if entry.common is not None:
-            originals.append(read_id(Path(entry.common) / ID_FILE))
-    return _Found("copied" if name in originals else "moved", root, tree, name)
 
 
 def _has_record(data: Path, name: str) -> bool:
@@ -338,7 +286,7 @@ def _new_id() -> str:
     return "-".join((text[:8], text[8:12], text[12:16], text[16:20], text[20:]))
 
 
-def _record_root(workspace: Workspace, found: _Found, data: Path, notice: Notice) -> Workspace:
+def _record_root(workspace: Workspace, found: Belonging, data: Path, notice: Notice) -> Workspace:
     """List the root in the table and return the workspace, which is another's when that was quicker."""
     root = os.fspath(found.root or "")
     chosen = workspace.id
@@ -388,24 +336,3 @@ def _mark_project(workspace: Workspace, tree: GitTree | None, *, anew: bool = Tr
         ignore(tree.common / "info" / "exclude")
     if anew or (root / CONFIG).exists():
         set_config_id(root / CONFIG, workspace.id)
-
-
-def take_name(
-    workspace: Workspace, name: str, data: Path, *, notice: Notice = lambda message: None
-) -> Workspace | None:
-    """Give an empty workspace another's id, as an import does; None when that id has a record on this machine."""
-    if name == workspace.id:
-        return workspace
-    root = workspace.root
-    if root is None or not is_id(name) or _has_record(data, workspace.id) or _has_record(data, name):
-        return None
-
-    def change(table: dict[str, Entry]) -> None:
-        table[name] = table.pop(workspace.id, Entry([os.fspath(root)]))
-
-    change_table(data, change)
-    taken = _workspace(data, name, root)
-    _make_home(taken, notice)
-    _mark_project(taken, git_tree_at(root))
-    shutil.rmtree(workspace.home, ignore_errors=True)
-    return taken
