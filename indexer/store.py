@@ -15,10 +15,11 @@ from numpy.typing import NDArray
 
 from indexer import lexical, schema
 from indexer.bm25_fallback import WordRanker
+from indexer.connection import connect, load_extension, translated
 from indexer.reader import Reader
 from indexer.rows import IndexMeta, LexicalResult, RowFilter
 from indexer.vectors import KINDS, PASSAGE, Hit, NumpyVec, SqliteVec, VectorBackend, fault, unit
-from transcript.errors import EmbedderUnavailable, IndexMissing, IndexUnreadable, LockBusy, StoreError
+from transcript.errors import EmbedderUnavailable, IndexMissing, IndexUnreadable, LockBusy
 from transcript.places import require_local
 
 WRITER_BUSY_MS = 60_000
@@ -86,7 +87,7 @@ class Store(Reader):
         if not writable and not path.exists():
             raise IndexMissing("no index for this workspace; run 'recall index' first")
         try:
-            connection = _connect(path, writable)
+            connection = connect(path, writable=writable, busy_ms=WRITER_BUSY_MS if writable else READER_BUSY_MS)
             try:
                 return cls(connection, path, writable=writable, extension=extension, fts=fts)
             except BaseException:
@@ -374,54 +375,3 @@ class Store(Reader):
 
     def _serving_or_zero(self) -> int:
         return self._number("generation")
-
-
-def load_extension(connection: apsw.Connection) -> tuple[str, str]:
-    """Load sqlite-vec into connection and return (reason why not, its version)."""
-    try:
-        connection.enable_load_extension(True)
-        connection.load_extension(str(extension_path()))
-        version = next(iter(connection.execute("SELECT vec_version()")))[0]
-        return "", str(version)
-    except (apsw.Error, AttributeError, ImportError, OSError) as error:
-        return f"{type(error).__name__}: {error}", ""
-    finally:
-        with contextlib.suppress(apsw.Error, AttributeError):
-            connection.enable_load_extension(False)
-
-
-def extension_path() -> Path:
-    """Return where sqlite-vec's shared library lies; importing the package would load more than that."""
-    from importlib.util import find_spec
-
-    spec = find_spec("sqlite_vec")
-    if spec is None or spec.origin is None:
-        raise ImportError("the package sqlite-vec is not installed")
-    return Path(spec.origin).with_name("vec0")
-
-
-def translated(error: apsw.Error, path: Path) -> StoreError | LockBusy:
-    """Return the error a user can act on for one of SQLite's."""
-    if isinstance(error, apsw.BusyError | apsw.LockedError):
-        return LockBusy("the index is being written by another process; try again")
-    if isinstance(error, apsw.NotADBError | apsw.CorruptError):
-        return IndexUnreadable(f"the index {path.name} is damaged ({error}); run 'recall index rebuild'")
-    if isinstance(error, apsw.CantOpenError | apsw.PermissionsError | apsw.ReadOnlyError | apsw.AuthError):
-        return IndexUnreadable(f"the index {path} cannot be opened ({error}); check its permissions")
-    if isinstance(error, apsw.FullError):
-        return StoreError("the disk is full; the index is unchanged, free space and run 'recall index' again")
-    return StoreError(f"the index cannot be used ({type(error).__name__}: {error}); try 'recall index rebuild'")
-
-
-def _connect(path: Path, writable: bool) -> apsw.Connection:
-    if writable:
-        flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE
-        fresh = not path.exists()
-        connection = apsw.Connection(str(path), flags=flags)
-        connection.set_busy_timeout(WRITER_BUSY_MS)
-        if fresh:
-            path.chmod(0o600)
-        return connection
-    connection = apsw.Connection(str(path), flags=apsw.SQLITE_OPEN_READONLY)
-    connection.set_busy_timeout(READER_BUSY_MS)
-    return connection

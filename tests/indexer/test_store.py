@@ -17,10 +17,12 @@ import pytest
 from support.embedder import StubEmbedder
 from support.talk import NOW, Talk, indexed, record, recorded, rows, run_embed, run_index
 
+from indexer import connection as connection_module
 from indexer import store as store_module
+from indexer.connection import load_extension
 from indexer.rebuild import compact, rebuild
 from indexer.settings import IndexSettings
-from indexer.store import Store, load_extension
+from indexer.store import Store
 from transcript.errors import IndexMissing, IndexUnreadable, LockBusy, StoreError, WorkspaceError
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -319,7 +321,7 @@ def test_a_sqlite_that_cannot_load_extensions_is_named(tmp_path):
 
 def test_a_missing_extension_file_is_named_and_everything_goes_on(tmp_path, monkeypatch):
     """store-no-extension (b)."""
-    monkeypatch.setattr(store_module, "extension_path", lambda: tmp_path / "vec0")
+    monkeypatch.setattr(connection_module, "extension_path", lambda: tmp_path / "vec0")
     embedder = StubEmbedder()
     with indexed(recorded(tmp_path, small_talk()), embedder) as store:
         assert store.backend.vectors == "numpy"
@@ -341,7 +343,7 @@ def test_the_loaded_extension_says_its_version(tmp_path):
 
 def test_the_search_for_the_extension_does_not_import_its_package():
     code = (
-        "import sys\nfrom indexer.store import Store, extension_path\nextension_path()\n"
+        "import sys\nfrom indexer.connection import extension_path\nfrom indexer.store import Store\nextension_path()\n"
         "assert 'sqlite_vec' not in sys.modules\n"
     )
     finished(python(code))
