@@ -15,7 +15,7 @@ import click
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import note
 from transcript.canonical import sha256_hex
-from transcript.errors import PointerError
+from transcript.errors import PointerError, RecordError
 from transcript.paths import fsync_dir
 from transcript.telling import counted
 
@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from transcript.workspace import Workspace
 
 LONGEST_NAME = 120
+HEAD_BYTES = 4096
+MARKS = (b'"recall_export":', b'"schema_version": "ATIF-')  # near the beginning of what we wrote
 
 
 @click.command()
@@ -43,8 +45,9 @@ def command(app: App, out: Path, kind: str, session: str | None, dry_run: bool, 
     """Write the record to OUT, in full and unmasked.
 
     A wire file holds every event, one a line, with its words, media and hashes; 'recall import' takes it into an empty
-    workspace. With --format atif OUT is a folder with one document per session. What was redacted is exported as
-    redacted; the workspace's key and the kept source bytes are not exported.
+    workspace. With --format atif OUT is a folder with one document per session. An earlier export is replaced, any
+    other file is left alone. What was redacted is exported as redacted; the workspace's key and the kept source bytes
+    are not exported.
 
     \b
         recall export record.jsonl
@@ -96,7 +99,8 @@ def atif(workspace: Workspace, out: Path, session: str | None, dry_run: bool) ->
         with replaced(path) as file:
             text = json.dumps(format.trajectory(log, found[name]), ensure_ascii=True, indent=1)
             file.write(f"{text}\n".encode("ascii"))
-    note(f"{counted(len(names), 'session')} written to {out}; they hold everything that was said, secrets included")
+    what = "it holds" if len(names) == 1 else "they hold"
+    note(f"{counted(len(names), 'session')} written to {out}; {what} everything that was said, secrets included")
 
 
 def file_name(session: str) -> str:
@@ -107,7 +111,12 @@ def file_name(session: str) -> str:
 
 @contextlib.contextmanager
 def replaced(path: Path) -> Iterator[IO[bytes]]:
-    """Open a file for writing that only its owner can read; it stands in its place whole and on the disk, or not."""
+    """Open a file for writing that only its owner can read; it stands in its place whole and on the disk, or not.
+
+    RecordError where something else than an earlier export stands there: a name mistyped would be a file lost.
+    """
+    if not free(path):
+        raise RecordError(f"{path} exists and is no export of recall; name another file, or remove it first")
     beside = path.with_name(f".{path.name}.part")
     beside.unlink(missing_ok=True)
     descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
@@ -120,3 +129,14 @@ def replaced(path: Path) -> Iterator[IO[bytes]]:
     finally:
         beside.unlink(missing_ok=True)
     fsync_dir(path.parent)
+
+
+def free(path: Path) -> bool:
+    """Say whether nothing stands at path, or an empty file, or an earlier export."""
+    if not os.path.lexists(path):
+        return True
+    if not path.is_file():
+        return False
+    with path.open("rb") as file:
+        head = file.read(HEAD_BYTES)
+    return not head or any(mark in head for mark in MARKS)

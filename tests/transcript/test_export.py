@@ -339,21 +339,39 @@ def test_an_export_that_fails_leaves_the_one_before_and_one_that_does_not_closes
     app = App(project.env, project.root, project.data)
     out = tmp_path / "kept" / "record"
     out.parent.mkdir()
-    out.write_text("the one before")
-    out.chmod(0o644)
     words = ["export", str(out), *kind, *([one] if kind else [])]
+    assert run(app, *words).exit_code == 0
+    before = out.read_bytes()
+    out.chmod(0o644)
 
     with monkeypatch.context() as full:
         full.setattr(os, "fsync", no_space)
         failed = run(app, *words)
-    between = out.read_text(), [path.name for path in out.parent.iterdir()]
+    between = out.read_bytes(), [path.name for path in out.parent.iterdir()]
     done = run(app, *words)
 
     assert failed.exit_code != 0
-    assert between == ("the one before", ["record"])
+    assert between == (before, ["record"])
     assert done.exit_code == 0
     assert json.loads(out.read_bytes() if kind else out.read_bytes().partition(b"\n")[0])
     assert os.name != "posix" or out.stat().st_mode & 0o777 == 0o600
+
+
+@pytest.mark.parametrize("kind", [[], ["--format", "atif", "--session"]], ids=["wire", "atif"])
+def test_an_export_writes_over_no_file_that_is_none(tmp_path, kind):
+    project, one, _ = made(tmp_path)
+    app = App(project.env, project.root, project.data)
+    notes, folder, empty = tmp_path / "notes.md", tmp_path / "folder", tmp_path / "empty"
+    notes.write_text("mine")
+    folder.mkdir()
+    empty.touch()
+
+    tried = [run(app, "export", str(out), *kind, *([one] if kind else [])) for out in (notes, folder, empty)]
+
+    assert [ran.exit_code for ran in tried] == [1, 1, 0]
+    assert "exists and is no export of recall" in str(tried[0].exception or tried[0].stderr)
+    assert notes.read_text() == "mine"
+    assert sorted(path.name for path in tmp_path.iterdir() if path.name.startswith(".")) == []
 
 
 def no_space(descriptor):
