@@ -188,9 +188,7 @@ class SourceTaker:
         try:
             for batch in self.log.append_batches(fresh.values(), now=self.now):
                 self.taking.added.update(event.type for event in batch)
-        except (
-            ValueError
-        ) as error:  # a draft that is no event: the adapter's fault, which its other sources may not have
+        except ValueError as error:  # a draft that is no event is the adapter's fault, and its other sources go on
             raise UnreadableSource(f"the adapter {self.adapter.harness} makes of it what is {error}") from error
 
     def _generation(self, source: SourceFile, state: SourceState, file: BinaryIO) -> int:
