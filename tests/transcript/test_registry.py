@@ -193,7 +193,7 @@ def test_what_nobody_recognises_is_counted_once(tmp_path):
 
     assert report.skipped == {"other_format": 1}
     assert {name: of.files for name, of in report.harnesses.items()} == {"wire": 1, "claude-code": 1}
-    assert project.texts() == ["to the loom", "to Claude"]
+    assert project.texts() == ["to Claude", "to the loom"]  # the older session first
 
 
 def test_only_the_adapter_that_was_asked_for_reads(tmp_path):
