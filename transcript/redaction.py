@@ -87,13 +87,17 @@ def erase(
         report: Report | None = None
         for _ in range(MOST_ROUNDS):  # a turn may write the words into the ledger meanwhile
             plan = planner()
-            if plan.empty:
+            if plan.empty or (report is not None and plan.derived_only and not _spooled(plan)):
                 break
             journal = {"version": _VERSION, "id": os.urandom(8).hex(), "by": by, "plan": plan.to_dict()}
             write_atomic(workspace.run_dir / JOURNAL, json.dumps(journal).encode("ascii"))
             found = _carry_out(workspace, journal, rewriters, now)
             report = found if report is None else _joined(report, found)
         return report
+
+
+def _spooled(plan: Plan) -> bool:
+    return any(name.startswith("run/spool/") for name in plan.drop)
 
 
 def unfinished(workspace: Workspace) -> bool:

@@ -24,7 +24,7 @@ from transcript.workspace import Workspace
 SAID = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning", "system", "unknown", "recall"})
 KEPT = frozenset({"redaction"})
 LONG = 16  # characters from which the same words in another record of the source are the same text
-_IN_REASON = "the reason would be kept and holds the text itself; give another reason"
+_IN_NOTE = "reason and --by are kept, and one of them holds the text itself; give another reason or name"
 _DERIVED = ("capture", "spool", "turns", "vectors")  # folders of run/ that have a rewriter of their own
 
 
@@ -52,7 +52,12 @@ class Plan:
     @property
     def empty(self) -> bool:
         """Say whether there is nothing to erase."""
-        return not (self.events or self.blobs or self.native or self.blank or self.drop)
+        return self.derived_only and not self.drop
+
+    @property
+    def derived_only(self) -> bool:
+        """Say whether nothing but files that are made anew would go: they may get the words from envelopes again."""
+        return not (self.events or self.blobs or self.native or self.blank)
 
     def ids(self) -> list[str]:
         """Return the ids of the events whose words go."""
@@ -77,8 +82,11 @@ class Plan:
         return plan
 
 
-def plan_events(workspace: Workspace, ids: Set[str], *, reason: str = "") -> Plan:
-    """Plan the erasure of single events, of what the ledger quotes of them, and of their source lines."""
+def plan_events(workspace: Workspace, ids: Set[str], *, reason: str = "", by: str = "") -> Plan:
+    """Plan the erasure of single events, of what the ledger quotes of them, and of their source lines.
+
+    RecordError where the reason, or the name of who decides it, would keep the words.
+    """
     log = Log(workspace)
     texts: set[str] = set()
     for name in ids:
@@ -86,8 +94,8 @@ def plan_events(workspace: Workspace, ids: Set[str], *, reason: str = "") -> Pla
         if event.type in KEPT:
             raise RecordError(f"{event.pointer} is itself the note of a redaction; it holds no words and stays")
         texts.update(said(log.body(event)))
-    if any(_repeats(reason, text) for text in texts):
-        raise RecordError(_IN_REASON)
+    if any(_repeats(kept, text) for text in texts for kept in (reason, by)):
+        raise RecordError(_IN_NOTE)
     long = Needles(text for text in texts if len(text) >= LONG)
     finder = _Finder(workspace, Plan("redact", reason))
     finder.events(lambda event: event.id in ids, quotes=lambda body: body.get("prompt") in texts or long.in_value(body))
@@ -97,11 +105,14 @@ def plan_events(workspace: Workspace, ids: Set[str], *, reason: str = "") -> Pla
     return finder.plan
 
 
-def plan_text(workspace: Workspace, text: str, *, ids: Set[str] = frozenset(), reason: str = "") -> Plan:
-    """Plan the erasure of every event, long text, source line and file that holds a text, and of the events in ids."""
+def plan_text(workspace: Workspace, text: str, *, ids: Set[str] = frozenset(), reason: str = "", by: str = "") -> Plan:
+    """Plan the erasure of every event, long text, source line and file that holds a text, and of the events in ids.
+
+    RecordError where the reason, or the name of who decides it, would keep the words.
+    """
     needles = Needles([text])
-    if needles.in_text(reason):
-        raise RecordError(_IN_REASON)
+    if needles.in_text(reason) or needles.in_text(by):
+        raise RecordError(_IN_NOTE)
     finder = _Finder(workspace, Plan("forget", reason))
     holding = finder.blobs_holding(needles)
 

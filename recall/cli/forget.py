@@ -45,7 +45,7 @@ def command(
     def plan(workspace: Workspace) -> Plan:
         from transcript.redaction_plan import plan_text
 
-        return plan_text(workspace, words if len(words.strip()) >= LEAST else "", ids=events, reason=reason)
+        return plan_text(workspace, words if len(words.strip()) >= LEAST else "", ids=events, reason=reason, by=by)
 
     erasing.run(app, ctx, plan, authorised=authorised, dry_run=dry_run, by=by, as_json=as_json)
 

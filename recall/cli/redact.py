@@ -43,7 +43,7 @@ def command(
         from transcript.redaction_plan import plan_events
 
         log = Log(workspace)
-        return plan_events(workspace, {log.find(event).id for event in events}, reason=reason)
+        return plan_events(workspace, {log.find(event).id for event in events}, reason=reason, by=by)
 
     nothing = "what these events said is gone already"
     erasing.run(app, ctx, plan, authorised=authorised, dry_run=dry_run, by=by, as_json=as_json, nothing=nothing)

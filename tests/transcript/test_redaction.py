@@ -128,6 +128,8 @@ def test_the_redaction_is_in_the_record_with_reason_and_person_and_without_the_w
     assert done.body["erased"]["events"] == 3
     with pytest.raises(RecordError, match="another reason"):
         plan_text(workspace, "Robin", reason="asked by Robin")
+    with pytest.raises(RecordError, match="another reason or name"):
+        plan_text(workspace, "Robin", by="Robin Hood")
 
 
 @pytest.mark.parametrize("reason", ["it says: {}", "leaked {:.30}"], ids=["whole", "a long piece"])
@@ -137,7 +139,24 @@ def test_the_reason_of_one_event_may_not_hold_its_words_either(tmp_path, reason)
 
     with pytest.raises(RecordError, match="another reason"):
         plan_events(project.workspace, {prompt.id}, reason=reason.format(prompt.body["text"]))
+    with pytest.raises(RecordError, match="another reason"):
+        plan_events(project.workspace, {prompt.id}, by=reason.format(prompt.body["text"]))
     assert plan_events(project.workspace, {prompt.id}, reason="a customer asked for it").ids() == [prompt.id]
+
+
+def test_derived_files_that_name_the_words_again_do_not_keep_an_erasure_going(tmp_path):
+    """A session's id is in envelopes, which stay: what is made of them anew would be taken over and over."""
+    project = planted(tmp_path)
+    made_anew = project.workspace.run_dir / "projections.json"
+    made_anew.write_text(SECRET)
+
+    def write_again(erased):
+        made_anew.write_text(SECRET)
+        return 1
+
+    erase(project.workspace, lambda: plan_text(project.workspace, SECRET), [Rewriter("views", write_again)], now=NOW)
+
+    assert [event.body.get("done", False) for event in project.events("redaction")] == [False, True]
 
 
 def test_nothing_to_forget_writes_nothing(tmp_path):
