@@ -201,10 +201,11 @@ def _remove_data(data: Path, say: Callable[[str], None]) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    try:
+    left = sorted(path.name for path in data.iterdir())
+    if left:
+        say(f"{data} holds what recall did not write ({', '.join(left[:3])}); it stays")
+    with contextlib.suppress(OSError):
         data.rmdir()
-    except OSError:
-        say(f"{data} holds files that are not recall's; they stay")
 
 
 def _remove_socket(data: Path, env: Mapping[str, str]) -> None:

@@ -120,7 +120,7 @@ def test_a_data_folder_that_holds_other_things_keeps_them(root, data):
     uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=said.append)
 
     assert sorted(path.name for path in data.iterdir()) == ["photos", "thesis.txt"]
-    assert "not recall's" in said[0]
+    assert "holds what recall did not write (photos, thesis.txt)" in said[0]
 
 
 def test_a_settings_file_that_cannot_be_edited_is_named_and_the_rest_goes(root, data):
