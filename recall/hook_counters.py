@@ -12,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from recall.hook_client import COUNTERS
+from transcript.lock import FileLock
+from transcript.paths import write_atomic
 
 FOLDED = "hook-counters.json"
 LARGEST_LOG = 256 << 10
@@ -47,23 +49,31 @@ def read(data: Path, *, since: int = 0) -> list[Count]:
 
 
 def compact(data: Path, *, largest: int = LARGEST_LOG) -> bool:
-    """Fold a long log of counters into its sums; a line written meanwhile is kept in the new log."""
-    log = data / COUNTERS
-    aside = log.with_suffix(".folding")
+    """Fold a log of more than `largest` bytes into its sums and say whether that was done.
+
+    A line written meanwhile is kept in the new log. Services and captures come here at the same time: one folds.
+    """
+    lock = FileLock(data / "run" / "counters.lock")
     try:
-        if log.stat().st_size <= largest and not aside.exists():
+        if not lock.acquire(0.0):
             return False
-        if not aside.exists():
-            log.rename(aside)
+        return _compact(data, data / COUNTERS, largest)
     except OSError:
         return False
+    finally:
+        lock.release()
+
+
+def _compact(data: Path, log: Path, largest: int) -> bool:
+    aside = log.with_suffix(".folding")
+    if not aside.exists():
+        if log.stat().st_size <= largest:
+            return False
+        log.rename(aside)
     counts = _folded(data)
     _add(counts, _lines(aside))
     table = [[*key, *value] for key, value in sorted(counts.items())]
-    fresh = data / f"{FOLDED}.{os.getpid()}"
-    fresh.write_text(json.dumps(table), encoding="utf-8")
-    fresh.chmod(0o600)
-    fresh.replace(data / FOLDED)
+    write_atomic(data / FOLDED, json.dumps(table).encode("ascii"), durable=False)
     aside.unlink()
     return True
 

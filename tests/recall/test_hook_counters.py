@@ -7,6 +7,7 @@ from pathlib import Path
 from support.hooks import SITE
 
 from recall.hook_counters import FOLDED, Count, add, compact, read
+from transcript.lock import FileLock
 
 
 def test_lines_become_sums_most_frequent_first(tmp_path):
@@ -50,6 +51,19 @@ def test_folding_keeps_every_count_and_may_be_repeated(tmp_path):
     add(tmp_path, "claude-code", "kind0")
     assert compact(tmp_path, largest=10)
     assert sum(count.times for count in read(tmp_path)) == 21
+
+
+def test_of_two_that_fold_at_once_one_does(tmp_path):
+    """Both would take the same lines aside into the sums."""
+    for number in range(20):
+        add(tmp_path, "claude-code", f"kind{number % 3}")
+    before = read(tmp_path)
+
+    with FileLock(tmp_path / "run" / "counters.lock"):
+        assert not compact(tmp_path, largest=10)
+    assert read(tmp_path) == before
+    assert compact(tmp_path, largest=10)
+    assert read(tmp_path) == before
 
 
 def test_a_short_log_is_not_folded(tmp_path):
