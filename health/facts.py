@@ -102,9 +102,7 @@ class Waiting:
 class CaptureFacts:
     """Capture: what the harness's own logs hold that the record does not."""
 
-    ran: bool = False
     excluded: bool = False
-    last_sync: float | None = None
     sources: int = 0
     missing: tuple[str, ...] = ()
     behind: int = 0

@@ -3,7 +3,6 @@
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import datetime
 from pathlib import Path
 
 from health import harness_retention
@@ -55,9 +54,7 @@ def capture_facts(
     damage = state.damage()
     mended = sum(why == GLUED for *_, why in damage)
     facts = CaptureFacts(
-        ran=bool(state.synced),
         excluded=workspace.root is not None and excluded(workspace.root, data),
-        last_sync=datetime.fromisoformat(state.synced).timestamp() if state.synced else None,
         sources=len(state.sources),
         missing=tuple(state.missing()),
         behind=len(behind),

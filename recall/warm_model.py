@@ -9,7 +9,6 @@ import threading
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -90,8 +89,3 @@ class WarmModel:
                 job.reason = f"model_failed:{type(error).__name__}"
             self._busy_since = 0.0
             job.done.set()
-
-    def describe(self) -> dict[str, Any]:
-        """Return what `recall health` shows of the model."""
-        state = "failed" if self.failure else "ready" if self.ready.is_set() else "loading"
-        return {"model": self.embedder.id if self.embedder else "", "model_state": state, "model_failure": self.failure}

@@ -47,7 +47,7 @@ WELL = Facts(
     now=NOW,
     record=RecordFacts(events=100, sessions=3, last_event_seq=100, head_ok=True, chain_checked_to=100),
     index=INDEX,
-    capture=CaptureFacts(ran=True, last_sync=NOW - 60, sources=3),
+    capture=CaptureFacts(sources=3),
     hooks=(
         HookFacts("claude-code", installed=True, launcher_ok=True, last_fired=NOW - 60, native_last_write=NOW - 30),
     ),
