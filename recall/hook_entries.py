@@ -46,8 +46,12 @@ def problem(text: str, entries: Entries) -> str:
 
 def commands(text: str, event: str) -> list[str]:
     """Return the commands that run at this event, in their order."""
-    listed = _parse(text).get("hooks", {}).get(event, [])
-    return [_command(hook) for one in listed for hook in one.get("hooks", [one])]
+    return _commands(_parse(text).get("hooks", {}).get(event))
+
+
+def events(text: str, command: str) -> list[str]:
+    """Return the events at which this command runs: ours, one of an earlier version, or where somebody moved it."""
+    return [event for event, listed in _parse(text).get("hooks", {}).items() if command in _commands(listed)]
 
 
 def with_entries(text: str, entries: Entries) -> str:
@@ -70,13 +74,11 @@ def without_entries(text: str, entries: Entries, *, command: str = "") -> str:
     if not command and entries.old and entries.old != entries.command:
         text = without_entries(text, entries, command=entries.old)
     before, command = text, command or entries.command
-    for event in entries.hooks:
-        listed = json_edit.find(text, ("hooks", event))
-        if listed is None or command not in commands(text, event):
-            continue
+    for event in events(text, command):
+        listed = json_edit.find(text, ("hooks", event)) or 0
         for one in reversed(json_edit.members(text, listed)[0]):
             held = json.loads(json_edit.plain(text)[one.value : one.end])
-            hooks = [_command(hook) for hook in held.get("hooks", [held])]
+            hooks = [_command(hook) for hook in _hooks(held)]
             if hooks and set(hooks) == {command}:
                 text = json_edit.cut(text, listed, one)
             elif command in hooks:
@@ -122,8 +124,19 @@ def _without_empty(text: str, path: tuple[str, ...], key: str) -> str:
     return text
 
 
-def _command(hook: Mapping[str, Any]) -> str:
-    return next((str(hook[key]) for key in COMMAND_KEYS if key in hook), "")
+def _commands(listed: object) -> list[str]:
+    return [_command(hook) for one in (listed if isinstance(listed, list) else []) for hook in _hooks(one)]
+
+
+def _hooks(one: Any) -> list[Any]:
+    """The hooks of a group; an entry that is no group is its own only one."""
+    inside = one.get("hooks", [one]) if isinstance(one, dict) else [one]
+    return inside if isinstance(inside, list) else [inside]
+
+
+def _command(hook: Any) -> str:
+    """A hook's command; "" for what is no hook, at events of which we know nothing."""
+    return next((str(hook[key]) for key in COMMAND_KEYS if key in hook), "") if isinstance(hook, dict) else ""
 
 
 def _is_list_of_objects(group: Mapping[str, object]) -> bool:

@@ -65,7 +65,7 @@ class EntriesForm:
         """Return the events at which our hook stands."""
         if not text.removeprefix("\ufeff").strip():
             return ()
-        return tuple(e for e in self._entries.hooks if self.command in hook_entries.commands(text, e))
+        return tuple(hook_entries.events(text, self.command))
 
     def described(self) -> str:
         """Return the first hook; the others differ in their time limit at most."""

@@ -161,6 +161,22 @@ def test_what_somebody_changed_meanwhile_stays_and_only_ours_goes(harness, scope
 
 
 @pytest.mark.parametrize("harness", ENTRIES)
+def test_ours_is_found_at_any_event_also_beside_what_nobody_knows(harness, root, data):
+    """An earlier version registered other events, and people move hooks around."""
+    strange = {"Strange": [5, "text", {"hooks": 7}, {"hooks": [None, {"command": ["a"]}]}], "Other": "text"}
+    file = place(harness, "project", root, json.dumps({"hooks": strange}))
+    enable(harness, "project", root, data)
+    held = json.loads(file.read_text())
+    ours = held["hooks"].pop(event(harness))
+    held["hooks"] |= {"Moved": ours, "Strange": [*strange["Strange"], *ours]}
+    file.write_text(json.dumps(held, indent=4))
+
+    disable(harness, "project", root, data)
+
+    assert json.loads(file.read_text()) == {"hooks": strange}
+
+
+@pytest.mark.parametrize("harness", ENTRIES)
 def test_a_link_stays_a_link(harness, root, data, tmp_path):
     real = tmp_path / "dotfiles.json"
     real.write_text("{}")
