@@ -256,8 +256,8 @@ def text(report: SyncReport) -> str:
         files = counted(len(report.rewound), "file was rewritten", "files were rewritten")
         lines.append(f"  {files} by the harness and read again")
     if report.missing:
-        files = counted(len(report.missing), "file is gone", "files are gone")
-        lines.append(f"  {files} from where it was read; what was in it is kept")
+        one, many = "file is gone; the record keeps what it held", "files are gone; the record keeps what they held"
+        lines.append(f"  {counted(len(report.missing), one, many)}")
     return "\n".join(lines)
 
 

@@ -16,7 +16,9 @@ def command(app: App, purge: bool, dry_run: bool, yes: bool) -> None:
     """Take recall's hooks and service away.
 
     Out of every settings file they were put in; everything else there stays byte for byte. The records stay
-    unless you say --purge. Remove the program itself with the tool that installed it: pipx, uv or pip.
+    unless you say --purge; with them goes the memory of what was kept out and what was erased, and a later install
+    takes in all that the harnesses still hold. Remove the program itself with the tool that installed it: pipx, uv
+    or pip.
 
     \b
         recall uninstall --dry-run

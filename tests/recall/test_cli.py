@@ -22,6 +22,8 @@ from recall.cli.app import App
 from recall.cli.group import cli, run
 from recall.cli.output import Progress, confirm
 from recall.cli.sync import SKIPPED
+from recall.cli.sync import text as sync_text
+from transcript.capture import SyncReport
 from transcript.event import TYPES
 
 POINTER = re.compile(r"\b([a-z2-7]{10})#(\d+)-(\d+)")
@@ -825,6 +827,18 @@ def test_a_newer_index_and_a_newer_record_are_one_sentence(project, recall):
     assert (newer_index.code, newer_record.code) == (1, 1)
     assert "upgrade recall" in newer_record.err
     assert newer_index.err.count("\n") == newer_record.err.count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    ("missing", "said"),
+    [
+        (["a"], "1 file is gone; the record keeps what it held"),
+        (["a", "b"], "2 files are gone; the record keeps what they"),
+    ],
+    ids=["one", "several"],
+)
+def test_sync_says_that_nothing_is_lost_with_a_deleted_file(missing, said):
+    assert f"  {said}" in sync_text(SyncReport(missing=missing))
 
 
 def test_progress_is_a_line_now_and_then_where_no_terminal_is_at_hand():
