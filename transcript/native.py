@@ -124,6 +124,27 @@ class NativeStore:
                 yield frame.generation, frame.offset, data
                 handle.seek(frame.at + frame.packed)
 
+    def lines(self, harness: str, source_id: str) -> Iterator[tuple[int, int, bytes, bool]]:
+        """Yield (generation, offset, line without its end, whether it had one) of what is kept of a source.
+
+        A line without an end stands at the end of a generation, or before bytes that were never kept.
+        """
+        held, start = b"", (0, 0)
+        for generation, offset, data in self.read(harness, source_id):
+            if held and (generation, offset) != (start[0], start[1] + len(held)):
+                yield *start, held, False
+                held = b""
+            if not held:
+                start = (generation, offset)
+            *whole, held = (held + data).split(b"\n")
+            at = start[1]
+            for raw in whole:
+                yield generation, at, raw, True
+                at += len(raw) + 1
+            start = (generation, at)
+        if held:
+            yield *start, held, False
+
     def sources(self) -> list[tuple[str, str]]:
         """Return (harness, source id) of everything kept, sorted."""
         if not self._folder.is_dir():

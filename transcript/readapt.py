@@ -4,7 +4,7 @@ The harness has long deleted its files; the bytes were kept for this.
 """
 
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
@@ -91,7 +91,9 @@ def _again(
     fresh: set[str] = set()
     current: int | None = None
     number = 0
-    for generation, offset, raw in _lines(native, known.harness, name):
+    for generation, offset, raw, ended in native.lines(known.harness, name):
+        if not ended:
+            continue
         if current is not None and generation != current:
             _append(taker, source, reader.take() + reader.finish(), fresh)
             memory = {**adapter.restarted(memory), "session": known.session}
@@ -123,22 +125,6 @@ def _append(taker: SourceTaker, source: SourceFile, taken: list[Taken], fresh: s
             item = Taken(replace(draft, body={**draft.body, "events": events}))
         kept.append(item)
     taker.append(kept, source)
-
-
-def _lines(native: NativeStore, harness: str, name: str) -> Iterator[tuple[int, int, bytes]]:
-    """Yield (generation, offset, line) of every line that was kept."""
-    held, start = b"", (0, 0)
-    for generation, offset, data in native.read(harness, name):
-        if held and (generation, offset) != (start[0], start[1] + len(held)):
-            held = b""
-        if not held:
-            start = (generation, offset)
-        *whole, held = (held + data).split(b"\n")
-        at = start[1]
-        for raw in whole:
-            yield generation, at, raw
-            at += len(raw) + 1
-        start = (generation, at)
 
 
 def _source(known: SourceState) -> SourceFile:

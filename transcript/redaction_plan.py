@@ -225,7 +225,7 @@ class _Finder:
         """Take the source lines that go."""
         store = NativeStore(self.workspace)
         for harness, source in store.sources():
-            for generation, offset, raw in source_lines(store, harness, source):
+            for generation, offset, raw, _ in store.lines(harness, source):
                 if raw.strip() and goes(source, raw):
                     self.plan.native.append((harness, source, generation, offset, len(raw)))
                     self._hashes.add(line_hash(self._key, raw))
@@ -291,25 +291,6 @@ class _OfEvents:
             return True
         names = self._names.get(source, {})
         return any(_shares(found - {name}, names[name]) for name in found & names.keys())
-
-
-def source_lines(store: NativeStore, harness: str, source: str) -> Iterator[tuple[int, int, bytes]]:
-    """Yield (generation, offset, line without its end) of what is kept of a source."""
-    held, start = b"", (0, 0)
-    for generation, offset, data in store.read(harness, source):
-        if held and (generation, offset) != (start[0], start[1] + len(held)):
-            yield *start, held
-            held = b""
-        if not held:
-            start = (generation, offset)
-        *whole, held = (held + data).split(b"\n")
-        at = start[1]
-        for raw in whole:
-            yield generation, at, raw
-            at += len(raw) + 1
-        start = (generation, at)
-    if held:
-        yield *start, held
 
 
 def _shares(found: set[str], words: set[str]) -> bool:
