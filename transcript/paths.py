@@ -69,7 +69,7 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
         temporary.replace(path)
     except BaseException as error:
         temporary.unlink(missing_ok=True)
-        if isinstance(error, OSError) and error.filename is None:  # a full disk says no name
+        if isinstance(error, OSError):  # a full disk says no name, a failed rename that of the part
             error.filename = str(path)
         raise
     if durable:

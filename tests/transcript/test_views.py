@@ -218,6 +218,33 @@ def test_damaged_snapshot_costs_time_only(log, damage):
     assert held(log) == before
 
 
+def test_changed_snapshot_is_not_believed(log):
+    """Views made from it would say what nobody decided, and `recall project` would restore just that."""
+    views.project(log.workspace)
+    before = held(log)
+    file = log.workspace.run_dir / views.SNAPSHOT
+    file.write_bytes(file.read_bytes().replace(b"decisions", b"decisionz").replace(b"open", b"done"))
+
+    assert views.project(log.workspace).from_snapshot is False
+    assert held(log) == before
+    assert verify(log.workspace).ok
+
+
+def test_a_folder_in_the_place_of_one_view_leaves_the_others_up_to_date(log):
+    views.project(log.workspace)
+    folder = log.workspace.root / ".recall" / "views"
+    (folder / "state.md").unlink()
+    (folder / "state.md").mkdir()
+    log.append([decision(ANA, at(31), "Ship on Monday")], now=NOW)
+
+    with pytest.raises(OSError, match=r"state\.md") as refused:
+        views.project(log.workspace)
+
+    assert refused.value.filename == str(folder / "state.md")
+    assert verify(log.workspace).codes == ["view_missing"]
+    assert b"Ship on Monday" in (folder / "decisions.md").read_bytes()
+
+
 def test_which_views_differ_is_said_from_the_log_alone(log):
     """ESAA-48, as far as views go."""
     before = views.differing(log.workspace)

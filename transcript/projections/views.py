@@ -15,6 +15,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from transcript.canonical import sha256_hex
 from transcript.errors import LockBusy, RecordError, WorkspaceError
 from transcript.event import Event, Position
 from transcript.lock import FileLock
@@ -136,22 +137,36 @@ def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
         made, at, served = folded(log, snapshot=snapshot)
         data = rendered(made)
         written: tuple[str, ...] = ()
+        wrong: OSError | None = None
         for folder in sorted({*filter(None, map(folder_of, map(Path, _roots(workspace)))), *([own] if own else [])}):
-            changed = _write(folder, data)
-            written = changed if folder == own else written
+            changed, fault = _write(folder, data)
+            written, wrong = changed if folder == own else written, wrong or fault
         if own is not None:
             _note_root(workspace)
         _write_snapshot(workspace, made, at)
         _write_short(workspace, made)
+    if wrong is not None:
+        raise wrong
     return Projected(own, written, at.seq, served)
 
 
-def _write(folder: Path, data: dict[str, bytes]) -> tuple[str, ...]:
-    folder.mkdir(exist_ok=True)
-    changed = tuple(name for name, wanted in data.items() if _bytes(folder / name) != wanted)
-    for name in changed:
-        write_atomic(folder / name, data[name], durable=False)
-    return changed
+def _write(folder: Path, data: dict[str, bytes]) -> tuple[tuple[str, ...], OSError | None]:
+    """Write the views that differ; return their names, and the first fault: it is no reason to leave the others."""
+    try:
+        folder.mkdir(exist_ok=True)
+    except OSError as error:
+        return (), error
+    written: list[str] = []
+    wrong: OSError | None = None
+    for name, wanted in data.items():
+        if _bytes(folder / name) == wanted:
+            continue
+        try:
+            write_atomic(folder / name, wanted, durable=False)
+            written.append(name)
+        except OSError as error:
+            wrong = wrong or error
+    return tuple(written), wrong
 
 
 def _fold_on(
@@ -177,7 +192,8 @@ def _body(log: Log, event: Event) -> dict[str, Any]:
 
 def _read_snapshot(log: Log) -> tuple[dict[str, Any], Position] | None:
     try:
-        held = json.loads((log.workspace.run_dir / SNAPSHOT).read_bytes())
+        check, _, data = (log.workspace.run_dir / SNAPSHOT).read_bytes().partition(b"\n")
+        held = json.loads(data) if check == _check(data) else {}
         if held["version"] != VERSION or held["state"]["version"] != VERSION or held["of"] != log.workspace.id:
             return None
         return held["state"], Position(**held["position"])
@@ -188,7 +204,12 @@ def _read_snapshot(log: Log) -> tuple[dict[str, Any], Position] | None:
 def _write_snapshot(workspace: Workspace, made: dict[str, Any], at: Position) -> None:
     held = {"version": VERSION, "of": workspace.id, "position": position_dict(at), "state": made}
     data = json.dumps(held, separators=(",", ":")).encode("ascii")
-    write_atomic(workspace.run_dir / SNAPSHOT, data, durable=False)
+    write_atomic(workspace.run_dir / SNAPSHOT, _check(data) + b"\n" + data, durable=False)
+
+
+def _check(data: bytes) -> bytes:
+    """Return what tells that no byte of a snapshot was changed: views made from it would hide the change."""
+    return sha256_hex(data).encode("ascii")
 
 
 def _write_short(workspace: Workspace, made: dict[str, Any]) -> None:
