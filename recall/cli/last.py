@@ -9,6 +9,7 @@ import click
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import emit, note, say
 from recall.cli.show import place
+from transcript.filters import agent_of
 from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def line(event: Event, body: dict[str, Any]) -> str:
     items = body.get("items", [])
     result = counted(len(items), "item") if items else f"nothing: {silence(str(body.get('empty_reason', '')))}"
     prompt = started(body) or " ".join(str(body.get("prompt", "")).split())[:60]
-    return f"{event.id[:10]}  {minute(event.ts)}  {prompt:<60}  {result}"
+    return f"{event.id[:10]}  {minute(event.ts)}  {agent_of(event):<11}  {prompt:<60}  {result}"
 
 
 def page(event: Event, body: dict[str, Any]) -> str:

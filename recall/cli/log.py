@@ -183,8 +183,8 @@ def audit_text(found: Audit, used: list[dict[str, Any]]) -> str:
         if not entry.get("done"):
             who = f" by {entry['by']}" if entry.get("by") else ""
             lines.append(f"  erased {minute(entry['ts'])}{who}: {counted(entry['events'], 'event')} ({entry['how']})")
-    lines.append(f"  ledger: {ranking(found.ledger) or 'no turn yet'}")
-    lines.append(f"  index runs: {found.indexed:,}; other: {ranking(found.other) or 'none'}")
+    lines.append(f"  ledger: {ranking(found.ledger) if found.ledger else 'no turn yet'}")
+    lines.append(f"  index runs: {found.indexed:,}; other: {ranking(found.other)}")
     for part in used:
         lines.append(
             f"  {part['name']}: made of {counted(part['events'], 'event')}, through {part['through']['seq']:,}"
@@ -200,4 +200,4 @@ def ordered(counts: Counter[str]) -> dict[str, int]:
 def ranking(counts: Counter[str]) -> str:
     """Counts in a line, greatest first."""
     ranked = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
-    return ", ".join(f"{number:,} {name}" for name, number in ranked)
+    return ", ".join(f"{number:,} {name}" for name, number in ranked) or "none"

@@ -50,6 +50,7 @@ def test_several_are_announced_together_and_installed_each_in_its_file(recall, p
 
     assert ran.code == 0
     assert ran.out.startswith(f"Hooks of Codex, Gemini CLI and pi for the project {project}:\n")
+    assert "results of their sessions" in ran.out
     for file in (".codex/hooks.json", ".gemini/settings.json", ".pi/extensions/recall.js"):
         assert (project / file).exists()
         assert f"hooks are in {project / file}" in ran.err

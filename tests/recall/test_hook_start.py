@@ -320,7 +320,7 @@ def test_last_shows_what_was_told_and_nothing_can_be_replayed(data, resident, wo
     assert page.startswith("session start (startup)")
     assert told in page
     assert run(["last", "-n", "3"]) == 0
-    assert "session start (startup)" in capsys.readouterr().out
+    assert "  claude-code  session start (startup)" in capsys.readouterr().out
     assert run(["explain", told[8:16]]) == 1
     assert "nothing was searched" in capsys.readouterr().err
 

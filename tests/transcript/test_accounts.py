@@ -167,3 +167,11 @@ def test_a_task_that_is_told_by_commands_has_its_trail(tmp_path):
     assert [line["type"] for line in lines] == ["decision", "task", "task"]
     assert lines[1]["names"] == [diagnosis.id]
     assert "The pool leaks" in run("log", "trail", "T1")
+
+
+def test_an_empty_record_has_none_of_anything(tmp_path):
+    project = Project(tmp_path)
+
+    said = CliRunner().invoke(cli, ["log", "stats"], obj=App(project.env, project.root, project.data)).stdout
+
+    assert said.splitlines()[1:4] == ["  by type: none", "  by agent: none", "  by actor: none"]
