@@ -15,14 +15,14 @@ def announcement(harnesses: Sequence[str], scope: str, root: Path, data: Path, *
     if scope == "user" and len(harnesses) > 1:
         where = "every project you use them in"
     undo = f"'recall enable-hooks {' '.join(harnesses)}{' --user' if scope == 'user' else ''} --remove'"
-    whose = "its" if len(harnesses) == 1 else "their"
+    sessions = f"{'its' if len(harnesses) == 1 else 'their'} sessions"
     answered = [name for name in harnesses if CONTRACTS[name].answers]
     injected = "before each prompt, at most six quoted passages of earlier sessions with their pointers"
     starts = "            when a session starts, in a few lines, where the work stood"
     return "\n".join(
         (
             f"Hooks of {titles} for {where}:",
-            f"  captured  prompts, answers, tool calls and results of {whose} sessions, word for word, when a turn ends;",
+            f"  captured  prompts, answers, tool calls and results of {sessions}, word for word, when a turn ends;",
             "            with them the sessions that other agents (Codex, Gemini CLI, pi ...) held in the same project",
             f"  kept in   {record or data / 'workspaces'} (folders 0700, files 0600), until you delete it;",
             "            nothing is sent anywhere",
