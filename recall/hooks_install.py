@@ -13,11 +13,12 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from recall import git_exclude, hook_places, hook_registry, launcher, rules_block
+from recall import hook_places, hook_registry, launcher, rules_block
 from recall.hook_forms import EntriesForm, ExtensionForm, Form, RulesForm
 from recall.hook_places import PLACES
 from recall.hook_registry import Installed, entry_of, registered, sha
 from recall.version import VERSION
+from transcript import git_exclude
 from transcript.errors import HookInstallError
 from transcript.lock import FileLock
 from transcript.paths import remove_parts, secure_dir, write_atomic

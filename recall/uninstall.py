@@ -8,9 +8,9 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recall import git_exclude, hooks_install, launcher, service, spawn
+from recall import hooks_install, launcher, service, spawn
 from recall.hook_client import ADDRESS
-from transcript import kept_out, marks
+from transcript import git_exclude, kept_out, marks
 from transcript.belonging import ID_FILE
 from transcript.errors import RecallError, WorkspaceError
 from transcript.gitdir import git_tree_at

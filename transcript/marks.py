@@ -3,6 +3,7 @@
 import re
 from pathlib import Path
 
+from transcript import git_exclude
 from transcript.paths import write_atomic
 
 IGNORED = (".recall/", ".coord/")
@@ -88,24 +89,10 @@ def _id_line(lines: list[str]) -> tuple[int, str | None] | None:
 
 def ignore(path: Path) -> None:
     """Add our folders to git's own exclude file; lines that are there stay, nothing is added twice."""
-    missing = [line.encode("ascii") for line in not_ignored(path)]
-    if not missing:
-        return
-    text = _bytes(path)
-    path.parent.mkdir(exist_ok=True)
-    gap = b"" if not text or text.endswith(b"\n") else b"\n"
-    with open(path, "ab") as handle:
-        handle.write(gap + b"\n".join(missing) + b"\n")
+    for line in not_ignored(path):
+        git_exclude.add(path, line)
 
 
 def not_ignored(path: Path) -> tuple[str, ...]:
     """Return those of our lines that a git exclude file lacks."""
-    present = {line.strip() for line in _bytes(path).split(b"\n")}
-    return tuple(line for line in IGNORED if line.encode("ascii") not in present)
-
-
-def _bytes(path: Path) -> bytes:
-    try:
-        return path.read_bytes()
-    except FileNotFoundError:
-        return b""
+    return tuple(line for line in IGNORED if not git_exclude.holds(path, line))

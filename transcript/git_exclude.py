@@ -1,5 +1,6 @@
 """Keeps this machine's files of a project out of its repository, by git's own local exclude list."""
 
+import re
 from pathlib import Path
 
 from transcript.gitdir import git_tree_at
@@ -31,15 +32,15 @@ def is_tracked(root: Path, file: Path) -> bool:
 
 
 def holds(listed: Path, line: str) -> bool:
-    """Say whether a line stands in an exclude list."""
-    return listed.exists() and line in _text(listed).splitlines()
+    """Say whether a line stands in an exclude list; blanks behind it count for nothing, as for git."""
+    return any(found.rstrip() == line for found in _text(listed).split("\n"))
 
 
 def add(listed: Path, line: str) -> None:
     """Add one line to an exclude list, unless it stands there."""
     if holds(listed, line):
         return
-    text = _text(listed) if listed.exists() else ""
+    text = _text(listed)
     listed.parent.mkdir(parents=True, exist_ok=True)
     _write(listed, f"{text}{'' if not text or text.endswith(chr(10)) else chr(10)}{line}\n")
 
@@ -47,19 +48,20 @@ def add(listed: Path, line: str) -> None:
 def take_out(listed: Path, ours: str) -> None:
     """Take one line out of an exclude list; the others stay byte for byte."""
     remove_parts(listed)
-    if not listed.exists():
-        return
     text = _text(listed)
-    kept = [line for line in text.splitlines(keepends=True) if line.rstrip("\r\n") != ours]
+    kept = [line for line in re.findall(r"[^\n]*\n|[^\n]+", text) if line.rstrip() != ours]
     if "".join(kept) != text:
         _write(listed, "".join(kept))
 
 
 def _text(listed: Path) -> str:
-    return listed.read_text(encoding="utf-8", errors="surrogateescape")
+    """Return what stands in a list, its line ends as they are, "" where there is none."""
+    return listed.read_bytes().decode("utf-8", "surrogateescape") if listed.exists() else ""
 
 
 def _write(listed: Path, text: str) -> None:
+    """Replace the file behind a link, not the link, and keep its mode."""
+    listed = listed.resolve()
     mode = listed.stat().st_mode & 0o7777 if listed.exists() else 0o644
     write_atomic(listed, text.encode("utf-8", "surrogateescape"))
     listed.chmod(mode)
