@@ -1,5 +1,9 @@
 """`recall handoff`: what the next agent needs to go on."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
@@ -7,6 +11,9 @@ from recall.cli.context import agent_name, harnesses
 from recall.cli.output import emit, say
 from recall.cli.show import as_dict, heading
 from transcript.telling import counted
+
+if TYPE_CHECKING:
+    from transcript.projections.handoff import Focus
 
 
 @click.command()
@@ -61,10 +68,19 @@ def command(
         )
         return
     about = f" of {focus.task}" if focus.task else ""
-    say(f"# Handoff{about} for {f'{harness}, a new session' if harness else purpose}\n")
+    say(f"# Handoff{about} for {reader(focus)}\n")
     say("\n".join(page(state, focus)))
     say(f"## The last {counted(len(messages), 'message')}\n")
     for message in messages:
         text = veil(message.text)
         cut = "" if len(text) <= SHOWN else " … ['recall show' has the rest]"
         say(f"{heading(message.event)} [{message.why}]\n{text[:SHOWN]}{cut}\n")
+
+
+def reader(focus: Focus) -> str:
+    """Who goes on, as the heading names it."""
+    if focus.purpose == "compaction":
+        return "the same agent, after a compaction"
+    if focus.purpose == "role":
+        return f"the role {focus.role}" if focus.role else "another role"
+    return f"{focus.harness}, a new session" if focus.harness else "a new session"

@@ -261,6 +261,19 @@ def test_handoff_is_refused_for_whom_nobody_knows(recall):
     assert "no session begins with 'zz'" in recall("handoff", "--session", "zz").err
 
 
+@pytest.mark.parametrize(
+    ("given", "heading"),
+    [
+        ((), "# Handoff for a new session"),
+        (("--for", "role"), "# Handoff for another role"),
+        (("--for", "role", "--role", "tester"), "# Handoff for the role tester"),
+        (("--for", "compaction"), "# Handoff for the same agent, after a compaction"),
+    ],
+)
+def test_a_handoff_says_for_whom_it_is(recall, given, heading):
+    assert recall("handoff", *given).out.splitlines()[0] == heading
+
+
 def test_a_turn_names_its_agent_and_what_a_command_wrote_its_author(recall):
     """Several agents share one record: a session's id alone does not say whose it is."""
     recall.log.append([make_draft("l", text="woven", agent="loom", session="01a22a4d-5fb5-7545")], now=NOW)
