@@ -12,6 +12,7 @@ from transcript.canonical import b32id, canonical
 from transcript.errors import CurationError, PointerError
 from transcript.event import Draft, Event
 from transcript.log import Log
+from transcript.telling import counted
 
 CURATED = ("decision", "task", "question", "correction", "outcome", "observation")
 ACTOR_KINDS = ("agent", "human")
@@ -32,7 +33,7 @@ class Author:
 
     def __post_init__(self) -> None:
         if not self.name.strip():
-            raise CurationError("a curated event names its actor")
+            raise CurationError("a curated event names its actor; give one with --actor NAME")
         if self.kind not in ACTOR_KINDS:
             raise CurationError(f"the kind of actor is {' or '.join(ACTOR_KINDS)}, not {self.kind!r}")
 
@@ -150,7 +151,7 @@ def resolve(log: Log, pointer: str) -> tuple[str, Event]:
     name, mark, span = pointer.strip().strip("[]()<>`'\".,;").partition("#")
     event = log.find(name)
     if not event.body:
-        raise PointerError(f"{pointer} was redacted: it can be no evidence")
+        raise PointerError(f"{pointer} was redacted: it can be no evidence; point to what still has its words")
     if not mark:
         return event.id, event
     start, dash, end = span.partition("-")
@@ -158,7 +159,7 @@ def resolve(log: Log, pointer: str) -> tuple[str, Event]:
         raise PointerError(f"{pointer!r} is no source pointer; one looks like abcdefghij#0-120")
     length = len(log.text(event))
     if length and int(end) > length:  # what a tool was given is counted by the index, which the record does not know
-        raise PointerError(f"{pointer}: the event has {length} characters")
+        raise PointerError(f"{pointer}: the event has {counted(length, 'character')}; name a span of them")
     return f"{event.id}#{int(start)}-{int(end)}", event
 
 

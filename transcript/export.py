@@ -73,7 +73,7 @@ def header_of(lines: Iterable[bytes]) -> dict[str, Any]:
     if type(version) is not int or version != FORMAT:
         raise RecordError(f"the export is of version {version}, this program reads {FORMAT}; upgrade recall")
     if not isinstance(name, str) or type(events) is not int or not isinstance(through, dict):
-        raise RecordError("the header of the export is damaged")
+        raise RecordError("the header of the export is damaged; export the record again")
     found: dict[str, Any] = header
     return found
 

@@ -18,6 +18,7 @@ from transcript.adapters.codex_types import RESPONSES
 from transcript.adapters.jsonl import parse_line, raw_lines
 from transcript.adapters.stream import restarted
 from transcript.adapters.values import text_of
+from transcript.adapters.views import UnreadableSource
 from transcript.adapters.walk import HEAD_BYTES, begins, find, home
 
 _ROLLOUT = re.compile(r"rollout-[^/\\]*?\.jsonl(?:\.zst)?$")
@@ -107,7 +108,7 @@ def _opened(path: Path) -> BinaryIO:
             with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as reader:
                 return io.BytesIO(reader.read())
         except zstandard.ZstdError:
-            raise PermissionError(0, "damaged zstd data", str(path)) from None
+            raise UnreadableSource("damaged zstd data") from None
 
 
 def _first(path: Path) -> list[dict[str, Any]]:

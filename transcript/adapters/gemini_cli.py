@@ -18,6 +18,7 @@ from transcript.adapters.gemini_project import project_folder
 from transcript.adapters.gemini_reader import ADAPTER_VERSION, HARNESS, VIEW, GeminiReader
 from transcript.adapters.stream import restarted
 from transcript.adapters.values import text_of
+from transcript.adapters.views import UnreadableSource
 from transcript.adapters.walk import begins, find, home, read_object
 
 _MAX_DOCUMENT = 64 << 20
@@ -58,7 +59,7 @@ class GeminiCli:
             lines = [fixed, *(message for message in messages if isinstance(message, dict))]
         except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
             # Half written: the next look finds it whole. Taken for empty, all it held would count as gone.
-            raise PermissionError(0, "no whole JSON document", str(path)) from None
+            raise UnreadableSource("no whole JSON document") from None
         return io.BytesIO(_project_line(path, raw, [document]) + b"".join(map(_line, lines)))
 
     def is_record(self, value: dict[str, Any]) -> bool:
