@@ -7,7 +7,7 @@ import pytest
 
 from transcript.adapters.claude_code import ClaudeCode
 from transcript.adapters.claude_envelopes import envelope, expand_command
-from transcript.adapters.claude_tree import NO_PARENT, abandoned_events, place_of_parent
+from transcript.adapters.tree import NO_PARENT, abandoned_events, place_of_parent
 
 
 def node(name, parent, kind="u", message="", tools=()):

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.claude_memory import restarted
 from transcript.adapters.claude_reader import KNOWN_TYPES, ClaudeReader
 from transcript.adapters.claude_record import ADAPTER_VERSION, HARNESS
+from transcript.adapters.tree_memory import restarted
 from transcript.adapters.values import text_of
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")

@@ -5,10 +5,10 @@ from typing import Any
 from transcript.adapters.base import Counts, Options, SourceFile
 from transcript.adapters.claude_blocks import is_spilled, medium_of, output_of, read_spilled, worker_facts
 from transcript.adapters.claude_envelopes import SUMMARY_HEAD, Envelope, envelope
-from transcript.adapters.claude_memory import Memory
 from transcript.adapters.claude_output import Output
 from transcript.adapters.claude_record import Record
 from transcript.adapters.reasoning import is_kept
+from transcript.adapters.tree_memory import Memory
 from transcript.adapters.values import Media, media_entries, text_of
 from transcript.canonical import canonical
 

@@ -3,9 +3,9 @@
 from typing import Any
 
 from transcript.adapters.base import Counts, Options, SourceFile, Taken
-from transcript.adapters.claude_memory import Memory
 from transcript.adapters.claude_record import HARNESS, Record
 from transcript.adapters.reasoning import withheld_mark
+from transcript.adapters.tree_memory import Memory
 from transcript.event import Draft
 
 _COVERED = frozenset({"conversation_turn", "tool_call", "tool_result"})

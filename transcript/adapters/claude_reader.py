@@ -8,11 +8,11 @@ from typing import Any
 
 from transcript.adapters.base import Counts, Options, SourceFile, Taken
 from transcript.adapters.claude_blocks import joined
-from transcript.adapters.claude_memory import Memory
 from transcript.adapters.claude_message import Messages
 from transcript.adapters.claude_output import Output
 from transcript.adapters.claude_record import Record
 from transcript.adapters.jsonl import Line
+from transcript.adapters.tree_memory import Memory
 from transcript.adapters.values import type_of
 
 # Session bookkeeping: counted, kept in the native bytes, no event.

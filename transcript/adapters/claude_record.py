@@ -3,7 +3,7 @@
 from typing import Any
 
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.claude_memory import Memory
+from transcript.adapters.tree_memory import Memory
 from transcript.adapters.values import moment
 from transcript.canonical import b32id, canonical, sha256_hex
 

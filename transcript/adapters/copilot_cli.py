@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.claude_memory import restarted
 from transcript.adapters.copilot_reader import CopilotReader
+from transcript.adapters.tree_memory import restarted
 from transcript.adapters.walk import begins, find, home
 
 EVENTS_FILE = "events.jsonl"

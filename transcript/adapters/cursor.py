@@ -11,9 +11,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.claude_memory import restarted
 from transcript.adapters.cursor_reader import CursorReader
 from transcript.adapters.cursor_view import FOLDER, VIEW, is_line, is_text, view
+from transcript.adapters.tree_memory import restarted
 from transcript.adapters.walk import begins, find, first, home
 
 UNDATED = "undated"

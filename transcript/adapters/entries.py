@@ -1,7 +1,7 @@
 """What readers of harnesses with plain records share: an entry, its events, their ids and the marks at the end.
 
 A record becomes an `Entry` (who said it, when, where) and one event for each part of it. A harness adds only what it
-calls things. The memory is that of `claude_memory`: the tree of records, what was marked, what the file no longer
+calls things. The memory is that of `tree_memory`: the tree of records, what was marked, what the file no longer
 holds.
 """
 
@@ -12,8 +12,8 @@ from typing import Any, ClassVar
 
 from transcript.adapters import reasoning
 from transcript.adapters.base import Counts, Options, SourceFile, Taken
-from transcript.adapters.claude_memory import Memory
 from transcript.adapters.jsonl import Line
+from transcript.adapters.tree_memory import Memory
 from transcript.adapters.values import Media, media_entries, moment, type_of
 from transcript.canonical import b32id, canonical, sha256_hex
 from transcript.event import Draft

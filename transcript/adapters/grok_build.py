@@ -12,9 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.claude_memory import restarted
 from transcript.adapters.grok_reader import GrokReader
 from transcript.adapters.grok_view import HISTORY, VIEW, is_row, parent_of, view
+from transcript.adapters.tree_memory import restarted
 from transcript.adapters.walk import begins, find, first, home
 
 _PROMPTS = "prompt_history.jsonl"

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Any, BinaryIO, ClassVar
 
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.claude_memory import restarted
 from transcript.adapters.pi import LETTA_FILE, is_session
 from transcript.adapters.pi_reader import PiReader
+from transcript.adapters.tree_memory import restarted
 from transcript.adapters.values import text_of
 from transcript.adapters.walk import begins, find, first, home, read_object
 

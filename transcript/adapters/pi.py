@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.claude_memory import restarted
 from transcript.adapters.pi_reader import PiReader
+from transcript.adapters.tree_memory import restarted
 from transcript.adapters.walk import begins, find, first, home
 
 LETTA_FILE = "messages.jsonl"

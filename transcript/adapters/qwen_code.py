@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.claude_memory import restarted
 from transcript.adapters.qwen_reader import ADAPTER_VERSION, HARNESS, KNOWN_TYPES, QwenReader
+from transcript.adapters.tree_memory import restarted
 from transcript.adapters.values import text_of
 from transcript.adapters.walk import begins, find, first, home
 

@@ -1,4 +1,4 @@
-"""The tree of a Claude Code session: which records the conversation left behind.
+"""The tree of a session whose records name their parents: which of them the conversation left behind.
 
 Every record names its parent, and a parent with two children is a rewind, a retry, or simply two tools that ran at
 once. The live branch is the one that the newest leaf descends from, together with everything that belongs to its

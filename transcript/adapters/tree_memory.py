@@ -1,6 +1,6 @@
-"""What the reader of one Claude Code file remembers between two looks at it: plain JSON, small beside the file.
+"""What the reader of a file whose records form a tree remembers between two looks at it: plain and small JSON.
 
-- `nodes`   the tree of records (claude_tree), which decides what is abandoned
+- `nodes`   the tree of records (`tree.py`), which decides what is abandoned
 - `gone`    events of records that an earlier state of the file held and this one has not shown yet
 - `said`    the blocks of the latest messages, to know a block that is written again, longer
 - `marked`  events marked as abandoned
@@ -8,7 +8,7 @@
 
 from typing import Any
 
-from transcript.adapters.claude_tree import EVENTS, KINDS, UUID, abandoned_events, place_of_parent
+from transcript.adapters.tree import EVENTS, KINDS, UUID, abandoned_events, place_of_parent
 from transcript.canonical import b32id, canonical, sha256_hex, utf8
 
 _MESSAGES_KEPT = 64
