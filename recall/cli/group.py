@@ -1,5 +1,6 @@
 """The click group behind `recall`; each command is a module of this package, imported when it is needed."""
 
+import errno
 import importlib
 import os
 import sys
@@ -50,6 +51,7 @@ COMMANDS = {
     "serve": "serve",
     "hook": "hook",
 }
+_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS})  # a failed write names no file
 HIDDEN = frozenset({"serve", "hook"})  # started by hooks; nobody types them
 
 
@@ -110,9 +112,13 @@ def run(args: list[str]) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except OSError as error:
-        if error.errno is None or error.filename is None:
+        if error.filename is not None and error.errno is not None:
+            what = f"cannot use {os.fsdecode(error.filename)} ({error.strerror}); mend that first"
+        elif error.errno in _DISK:
+            what = f"the disk refuses a write ({error.strerror}); mend that and run it again"
+        else:
             raise
-        click.echo(f"recall: cannot use {os.fsdecode(error.filename)} ({error.strerror}); mend that first", err=True)
+        click.echo(f"recall: {what}", err=True)
         return _failed(args)
 
 

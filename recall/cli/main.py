@@ -29,8 +29,11 @@ def main(argv: list[str] | None = None) -> int:
         from recall.cli.hook import run as run_hook
 
         return run_hook(args[1:])
-    from recall.cli.group import run
-
+    try:
+        from recall.cli.group import run
+    except KeyboardInterrupt:  # Ctrl-C while the program loads: nothing was begun
+        print("interrupted; nothing is lost", file=sys.stderr)
+        return 130
     return run(args)
 
 

@@ -1,5 +1,6 @@
 """The entry of the `recall` command: isolation, exit codes, one line for what went wrong."""
 
+import errno
 import json
 import os
 import subprocess
@@ -188,6 +189,27 @@ def test_an_unexpected_failure_keeps_its_traceback(failing):
 
     with pytest.raises(ZeroDivisionError):
         group.run(["fail"])
+
+
+def test_a_full_disk_is_one_line_although_it_names_no_file(failing, capsys):
+    failing(OSError(errno.ENOSPC, "No space left on device"))
+
+    assert group.run(["fail"]) == 1
+    told = "recall: the disk refuses a write (No space left on device); mend that and run it again\n"
+    assert capsys.readouterr().err == told
+
+
+def test_interrupt_while_the_program_loads_is_no_traceback(monkeypatch, capsys):
+    class Interrupting:
+        def find_spec(self, name, path, target=None):
+            if name == "recall.cli.group":
+                raise KeyboardInterrupt
+
+    monkeypatch.delitem(sys.modules, "recall.cli.group")
+    monkeypatch.setattr(sys, "meta_path", [Interrupting(), *sys.meta_path])
+
+    assert main.main(["verify"]) == 130
+    assert capsys.readouterr().err == "interrupted; nothing is lost\n"
 
 
 def test_interrupt_says_that_nothing_is_lost_and_exits_130(failing, capsys):
