@@ -43,11 +43,6 @@ class Told:
     tokens: int = 0
 
 
-def text(workspace: Workspace, *, harness: str, source: str, most_bytes: int) -> str:
-    """Return the short handoff of a workspace as one block, "" when nothing that somebody recorded still holds."""
-    return tell(workspace, harness=harness, source=source, most_bytes=most_bytes).block
-
-
 def tell(
     workspace: Workspace,
     *,

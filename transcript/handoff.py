@@ -38,7 +38,7 @@ def window(log: Log, state: dict[str, Any], focus: Focus, *, last: int = LAST) -
         raise CurationError(f"there is no task {focus.task}; 'recall task list' shows them")
     ties = _Ties(state, focus)
     found: list[Message] = []
-    for event in log.read_back(only="conversation_turn"):
+    for event in log.read_back(only="conversation_turn") if last else ():
         if event.type != "conversation_turn" or event.body.get("worker") or not event.body:
             continue
         text = words(log, event)

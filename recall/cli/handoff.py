@@ -54,7 +54,7 @@ def command(
     if harness and harness not in {*harnesses(), *(held["agent"] for held in state["sessions"].values())}:
         raise click.UsageError(f"'{target}' is none of {', '.join((*PURPOSES, *harnesses()))}")
     focus = Focus(task_name.upper(), purpose, role, harness, session_of(state, session))
-    messages = window(log, state, focus, last=last) if last else window(log, state, focus, last=1)[:0]
+    messages = window(log, state, focus, last=last)
     if as_json:
         emit(
             {

@@ -11,7 +11,7 @@ from support.story import ANA, CODEX, at, story
 from indexer.tokens import TokenCounter
 from recall import forgetting
 from recall.caps import CAPS, escaped
-from recall.session_start import FILE, VERSION, tell, text
+from recall.session_start import FILE, VERSION, tell
 from transcript.curation import correction, decision, observation, outcome, question, task
 from transcript.injected import block_spans, strip_blocks
 from transcript.log import Log
@@ -29,6 +29,10 @@ where the work on this project stood, as recorded (all of it: recall handoff; on
 - untested: the filter on Windows | codex, agent, 2026-03-01 | z2cko36ptg
 - open question: Q1 Are there events older than v0? | codex, agent, 2026-03-01 | gwsfnvxe75
 [/recall 48652769]"""
+
+
+def text(workspace, **options):
+    return tell(workspace, **options).block
 
 
 def projected(tmp_path, *drafts) -> Workspace:

@@ -41,6 +41,15 @@ def test_turns_that_a_task_points_to_are_linked(tmp_path):
     ]
 
 
+def test_a_window_of_no_message_still_knows_its_task(tmp_path):
+    log = make_log(tmp_path, story())
+    state = folded(log)[0]
+
+    assert window(log, state, Focus(), last=0) == []
+    with pytest.raises(CurationError, match="no task T9"):
+        window(log, state, Focus(task="T9"), last=0)
+
+
 def test_windows_differ_by_purpose(tmp_path):
     """LCA-6.5-03."""
     log = make_log(tmp_path, [*story(), make_draft("x", text="elsewhere", session="s-2", ts="2026-03-02T00:00:00Z")])
