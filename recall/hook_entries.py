@@ -76,8 +76,9 @@ def without_entries(text: str, entries: Entries, *, command: str = "") -> str:
     before, command = text, command or entries.command
     for event in events(text, command):
         listed = json_edit.find(text, ("hooks", event)) or 0
+        bare = json_edit.plain(text)  # from the last to the first: what is cut moves none of those before it
         for one in reversed(json_edit.members(text, listed)[0]):
-            held = json.loads(json_edit.plain(text)[one.value : one.end])
+            held = json.loads(bare[one.value : one.end])
             hooks = [_command(hook) for hook in _hooks(held)]
             if hooks and set(hooks) == {command}:
                 text = json_edit.cut(text, listed, one)
@@ -107,8 +108,9 @@ def _with_entry(text: str, event: str, entries: Entries) -> str:
 def _without_hook(text: str, group: int, command: str) -> str:
     """Cut our command from a group into which somebody put another one."""
     hooks = next(member.value for member in json_edit.members(text, group)[0] if member.key == "hooks")
+    bare = json_edit.plain(text)
     for hook in reversed(json_edit.members(text, hooks)[0]):
-        if _command(json.loads(json_edit.plain(text)[hook.value : hook.end])) == command:
+        if _command(json.loads(bare[hook.value : hook.end])) == command:
             text = json_edit.cut(text, hooks, hook)
     return text
 
