@@ -5,6 +5,7 @@ byte, whatever the line ends; taking the block out gives the bytes from before. 
 in the project's files that the registry of hooks lists with the kind "rules".
 """
 
+import errno
 import os
 import re
 from pathlib import Path
@@ -111,12 +112,14 @@ def _renew(entry: Installed, block: str) -> bool:
         if not has_block(before):
             return False
     except FileNotFoundError:
-        if entry.before:  # it was the user's
+        if entry.before or not file.parent.is_dir():  # it was the user's, or they took its folder away
             return False
         before, mode = "", 0o600
     after = with_block(before, block)
     if after == before:
         return False
+    if not mode & 0o222:
+        raise PermissionError(errno.EACCES, "it is read-only", entry.file)
     write_atomic(file, after.encode("utf-8"))
     file.chmod(mode)
     return True

@@ -204,6 +204,26 @@ def test_a_file_that_is_gone_comes_back_only_when_it_was_ours(workspace):
     assert os.name != "posix" or ours.stat().st_mode & 0o777 == 0o600
 
 
+def test_a_folder_that_was_taken_away_stays_away(workspace):
+    ours = installed(workspace, "rules/recall.md", before=None)
+    ours.unlink()
+    ours.parent.rmdir()
+
+    assert renew(workspace) == []
+    assert not ours.parent.exists()
+
+
+def test_a_file_that_nobody_may_write_keeps_its_block_and_is_named(workspace):
+    file = installed(workspace)
+    before = file.read_bytes()
+    file.chmod(0o444)
+
+    with pytest.raises(HookInstallError, match=f"{file.name} keeps its old block: .*read-only"):
+        renew(workspace)
+
+    assert file.read_bytes() == before
+
+
 def test_a_block_taken_out_by_hand_stays_out(workspace):
     file = installed(workspace)
     file.write_text("# Rules\n")
