@@ -1,6 +1,7 @@
 """What no harness writes on purpose: an adapter reads past it, and where its code fails, only that source is left."""
 
 import json
+import os
 import random
 import shutil
 from collections import Counter
@@ -161,3 +162,21 @@ def test_an_adapter_of_others_neither_ends_us_nor_leaves_its_folder(made):
 
     assert found.adapters == ADAPTERS
     assert [name for name, _ in found.refused] == ["odd"]
+
+
+@pytest.mark.parametrize("adapter", ADAPTERS, ids=lambda adapter: adapter.harness)
+def test_odd_entries_of_a_folder_stop_no_search(adapter, tmp_path):
+    """A link that leads to itself ended the sync of every harness; a pipe would be waited for."""
+    contract = builder_of(adapter.harness)(tmp_path, str(tmp_path))
+    folder = contract.path if contract.path.is_dir() else contract.path.parent
+    whole = {source.path for source in adapter.discover([tmp_path])[0]}
+    for end in (".jsonl", ".json", ".db", ".md"):
+        (folder / f"loop{end}").symlink_to(folder / f"loop{end}")
+        (folder / f"away{end}").symlink_to(tmp_path / "gone")
+        (folder / f"folder{end}").mkdir()
+        os.mkfifo(folder / f"pipe{end}")
+    (folder / "round").symlink_to(folder)
+
+    found, _ = adapter.discover([tmp_path])
+
+    assert {source.path for source in found} == whole

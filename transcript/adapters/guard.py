@@ -76,7 +76,7 @@ class Guarded:
     def _or(self, default: _T, call: Callable[..., _T], *arguments: Any) -> _T:
         try:
             return self.checked(call, *arguments)
-        except UnreadableSource:
+        except OSError:
             return default
 
 
