@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from transcript.adapters.base import Counts, SourceFile
-from transcript.adapters.stream import Stream, restarted
+from transcript.adapters.stream import Stream, StreamAdapter
 from transcript.adapters.values import text_of
 from transcript.canonical import b32id
 
@@ -37,7 +37,7 @@ class ToyReader:
         return self.out.take()
 
 
-class Toy:
+class Toy(StreamAdapter):
     """A harness of one file, `toy.jsonl`: {"toy": id, "who": "you" | "me", "text", "when", "where"}."""
 
     harness, version, origin = "toy", "1", "internal"
@@ -57,12 +57,6 @@ class Toy:
 
     def recognises(self, values):
         return any("toy" in value for value in values)
-
-    def restarted(self, memory):
-        return restarted(memory)
-
-    def recalled(self, abandoned, rewound, marks):
-        return {"rewound": [event for events in rewound.values() for event in events], "marks": marks}
 
     def reader(self, source, memory, options):
         return ToyReader(source, memory, options)

@@ -14,7 +14,7 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.aider_reader import HARNESS, VERSION, AiderReader
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.stream import restarted
+from transcript.adapters.stream import StreamAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.views import UnreadableSource, as_lines
 from transcript.adapters.walk import find
@@ -29,7 +29,7 @@ _SAYS = re.compile(
 _SKIPPED = frozenset({".git", "node_modules", ".venv", "venv", "__pycache__", ".tox", ".recall"})
 
 
-class Aider:
+class Aider(StreamAdapter):
     """The adapter of Aider's chat histories."""
 
     harness = HARNESS
@@ -73,14 +73,6 @@ class Aider:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether these are lines of the view."""
         return bool(values) and values[0].get("type") == "chat"
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a chat from its first line with, after somebody edited it."""
-        return restarted(memory)
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory of nothing but what the record holds as rewound."""
-        return {"rewound": [event for events in rewound.values() for event in events], "marks": marks}
 
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> AiderReader:
         """Return a reader that goes on where memory stands."""

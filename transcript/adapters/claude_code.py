@@ -5,18 +5,18 @@ Three layouts of sub-agents are read: `<session>/subagents/**/agent-<id>.jsonl` 
 `agent_progress` records of 2.1.12 to 2.1.79). The folder's name is never decoded: two projects can share it.
 """
 
-import os
 import re
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.claude_reader import KNOWN_TYPES, ClaudeReader
 from transcript.adapters.claude_record import ADAPTER_VERSION, HARNESS
-from transcript.adapters.tree_memory import restarted
+from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.values import text_of
+from transcript.adapters.walk import find, home
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SKIPPED_FOLDERS = frozenset({"tool-results", "memory"})
@@ -24,7 +24,7 @@ _NO_SESSIONS = frozenset({"history.jsonl", "journal.jsonl"})
 _AGENT = "agent-"
 
 
-class ClaudeCode:
+class ClaudeCode(TreeAdapter):
     """The adapter of Claude Code's session files, versions 1.0 to 2.1."""
 
     harness = HARNESS
@@ -34,22 +34,13 @@ class ClaudeCode:
     def roots(self, env: Mapping[str, str]) -> list[Path]:
         """Return the folder of all projects, under `CLAUDE_CONFIG_DIR` or `~/.claude`."""
         config = env.get("CLAUDE_CONFIG_DIR")
-        base = (
-            Path(config) if config else Path(env.get("HOME") or env.get("USERPROFILE") or "~").expanduser() / ".claude"
-        )
+        base = Path(config) if config else home(env) / ".claude"
         return [base / "projects"]
 
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
-        """Return every session and sub-agent file under roots, and what was refused by reason.
-
-        Links are not followed: they could lead out of the folder, or name one file twice.
-        """
-        found: dict[Path, SourceFile] = {}
-        refused: Counter[str] = Counter()
-        for root in roots:
-            for path in _walk(Path(root).absolute(), refused):
-                found[path] = _source(path)
-        return [found[path] for path in sorted(found)], refused
+        """Return every session and sub-agent file under roots, and what was refused by reason."""
+        found, refused = find(roots, _is_session, _SKIPPED_FOLDERS)
+        return [_source(path) for path in found], refused
 
     def open(self, source: SourceFile) -> BinaryIO:
         """Return the session's file: it is lines already."""
@@ -64,14 +55,6 @@ class ClaudeCode:
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> ClaudeReader:
         """Return a reader that goes on where memory stands."""
         return ClaudeReader(source, memory, options)
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a rewritten file from its first line with."""
-        return restarted(memory)
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory to read a file from its first line with, of which these marks stand in the record."""
-        return {"marked": abandoned, "rewound": rewound, "marks": marks}
 
     def head(self, values: Sequence[dict[str, Any]]) -> tuple[str, str, str]:
         """Return (cwd, time, session) of the first of these records that has each, "" where none has."""
@@ -93,28 +76,8 @@ class ClaudeCode:
         )
 
 
-def _walk(folder: Path, refused: Counter[str]) -> Iterator[Path]:
-    try:
-        entries = sorted(os.scandir(folder), key=lambda entry: entry.name)
-    except NotADirectoryError:
-        if folder.suffix == ".jsonl":
-            yield folder
-        return
-    except FileNotFoundError:
-        return
-    except OSError:
-        refused["unreadable"] += 1
-        return
-    for entry in entries:
-        is_session = entry.name.endswith(".jsonl") and entry.name not in _NO_SESSIONS
-        if entry.is_symlink():
-            if is_session or entry.is_dir():
-                refused["symlink"] += 1
-        elif entry.is_dir(follow_symlinks=False):
-            if entry.name not in _SKIPPED_FOLDERS:
-                yield from _walk(Path(entry.path), refused)
-        elif is_session and entry.is_file(follow_symlinks=False):
-            yield Path(entry.path)
+def _is_session(path: Path) -> bool:
+    return path.suffix == ".jsonl" and path.name not in _NO_SESSIONS
 
 
 def _source(path: Path) -> SourceFile:

@@ -14,10 +14,10 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.cline_reader import HARNESS, VERSION, ClineReader
-from transcript.adapters.stream import restarted
+from transcript.adapters.stream import StreamAdapter
 from transcript.adapters.values import moment, text_of
 from transcript.adapters.views import UnreadableSource, as_lines, document
-from transcript.adapters.walk import find
+from transcript.adapters.walk import find, home
 
 _CLI = ".messages.json"
 _TASK = "api_conversation_history.json"
@@ -27,7 +27,7 @@ _FOLDER = re.compile(r"# Current (?:Working|Workspace) Directory \((.+?)\) Files
 _STABLE = ("id", "role", "content", "ts")
 
 
-class Cline:
+class Cline(StreamAdapter):
     """The adapter of Cline's sessions and tasks."""
 
     harness = HARNESS
@@ -36,14 +36,14 @@ class Cline:
 
     def roots(self, env: Mapping[str, str]) -> list[Path]:
         """Return the command line's folder and those of the extensions in the editors we know."""
-        home = Path(env.get("HOME") or env.get("USERPROFILE") or "~").expanduser()
-        base = Path(env["CLINE_DIR"]) if env.get("CLINE_DIR") else home / ".cline"
+        user = home(env)
+        base = Path(env["CLINE_DIR"]) if env.get("CLINE_DIR") else user / ".cline"
         found = [base / "data" / "sessions", base / "data" / "tasks"]
-        settings = [home / ".config", home / "Library" / "Application Support"]
+        settings = [user / ".config", user / "Library" / "Application Support"]
         if env.get("APPDATA"):
             settings.append(Path(env["APPDATA"]))
         users = [folder / editor / "User" for folder in settings for editor in _EDITORS]
-        users += [home / server / "data" / "User" for server in (".vscode-server", ".cursor-server")]
+        users += [user / server / "data" / "User" for server in (".vscode-server", ".cursor-server")]
         found += [user / "globalStorage" / name / "tasks" for user in users for name in _EXTENSIONS]
         return found
 
@@ -64,14 +64,6 @@ class Cline:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether these are lines of the view."""
         return any(value.get("type") == "session" and value.get("layout") in ("cli", "task") for value in values)
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a session from its first line with, after it was edited or restored."""
-        return restarted(memory)
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory of nothing but what the record holds as rewound."""
-        return {"rewound": [event for events in rewound.values() for event in events], "marks": marks}
 
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> ClineReader:
         """Return a reader that goes on where memory stands."""

@@ -16,7 +16,7 @@ from transcript.adapters.codex_content import content_of, envelope, working_fold
 from transcript.adapters.codex_reader import ADAPTER_VERSION, HARNESS, CodexReader
 from transcript.adapters.codex_types import RESPONSES
 from transcript.adapters.jsonl import parse_line, raw_lines
-from transcript.adapters.stream import restarted
+from transcript.adapters.stream import StreamAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.views import UnreadableSource
 from transcript.adapters.walk import HEAD_BYTES, begins, find, home
@@ -27,7 +27,7 @@ _NO_SESSIONS = frozenset({"history.jsonl", "session_index.jsonl"})
 _ZSTD = ".zst"
 
 
-class Codex:
+class Codex(StreamAdapter):
     """The adapter of Codex CLI's rollouts, versions 0.2 to 0.171."""
 
     harness = HARNESS
@@ -65,10 +65,6 @@ class Codex:
         return any(
             text_of(value.get("type")) in _ENVELOPED and isinstance(value.get("payload"), dict) for value in values
         ) or any(_bare_meta(value) for value in values[:1])
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a rewritten file from its first line with."""
-        return restarted(memory)
 
     def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
         """Return the memory to read a file from its first line with; marks that its records ask for have own ids."""

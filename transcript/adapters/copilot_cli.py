@@ -10,13 +10,13 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.copilot_reader import CopilotReader
-from transcript.adapters.tree_memory import restarted
+from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.walk import begins, find, home
 
 EVENTS_FILE = "events.jsonl"
 
 
-class CopilotCli:
+class CopilotCli(TreeAdapter):
     """The adapter of Copilot CLI's session files."""
 
     harness = "copilot-cli"
@@ -45,14 +45,6 @@ class CopilotCli:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether the first records of a file are events, a session's start among them."""
         return any(value.get("type") in ("session.start", "session.resume") and is_event(value) for value in values)
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a rewritten file from its first line with."""
-        return restarted(memory)
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory to read a file from its first line with, of which these marks stand in the record."""
-        return {"marked": abandoned, "rewound": rewound, "marks": marks}
 
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> CopilotReader:
         """Return a reader that goes on where memory stands."""

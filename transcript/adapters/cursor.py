@@ -13,14 +13,14 @@ from typing import Any, BinaryIO
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.cursor_reader import CursorReader
 from transcript.adapters.cursor_view import FOLDER, VIEW, is_line, is_text, view
-from transcript.adapters.tree_memory import restarted
+from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.walk import begins, find, first, home
 
 UNDATED = "undated"
 _WORKERS = "subagents"
 
 
-class Cursor:
+class Cursor(TreeAdapter):
     """The adapter of Cursor's agent transcripts."""
 
     harness = "cursor"
@@ -50,14 +50,6 @@ class Cursor:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether the first records are those of the view."""
         return any(value.get("view") == VIEW for value in values)
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a rewritten transcript from its first line with."""
-        return restarted(memory)
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory to read a transcript from its first line with, of which these marks stand in the record."""
-        return {"marked": abandoned, "rewound": rewound, "marks": marks}
 
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> CursorReader:
         """Return a reader that goes on where memory stands."""

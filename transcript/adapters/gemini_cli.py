@@ -16,7 +16,7 @@ from typing import Any, BinaryIO
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.gemini_project import project_folder
 from transcript.adapters.gemini_reader import ADAPTER_VERSION, HARNESS, VIEW, GeminiReader
-from transcript.adapters.stream import restarted
+from transcript.adapters.stream import StreamAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.views import UnreadableSource
 from transcript.adapters.walk import begins, find, home, read_object
@@ -29,7 +29,7 @@ _NAMES = (b'"sessionId"', b'"projectHash"', b'"lastUpdated"')
 _CHANGING = frozenset({"messages", "lastUpdated", "summary", "memoryScratchpad"})
 
 
-class GeminiCli:
+class GeminiCli(StreamAdapter):
     """The adapter of Gemini CLI's sessions, documents and journals."""
 
     harness = HARNESS
@@ -71,10 +71,6 @@ class GeminiCli:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether the first records of a view are this harness's."""
         return any(VIEW in value or _is_header(value) for value in values)
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a rewritten file from its first line with."""
-        return restarted(memory)
 
     def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
         """Return the memory to read a file from its first line with; marks that its lines ask for have own ids."""

@@ -14,13 +14,13 @@ from typing import Any, BinaryIO
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.grok_reader import GrokReader
 from transcript.adapters.grok_view import HISTORY, VIEW, is_row, parent_of, view
-from transcript.adapters.tree_memory import restarted
+from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.walk import begins, find, first, home
 
 _PROMPTS = "prompt_history.jsonl"
 
 
-class GrokBuild:
+class GrokBuild(TreeAdapter):
     """The adapter of Grok Build's session folders."""
 
     harness = "grok-build"
@@ -61,11 +61,7 @@ class GrokBuild:
 
     def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
         """Return the memory to read a rewritten history from its first row with."""
-        return {**restarted(memory), "at": memory.get("at", {})}
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory to read a history from its first row with, of which these marks stand in the record."""
-        return {"marked": abandoned, "rewound": rewound, "marks": marks}
+        return {**super().restarted(memory), "at": memory.get("at", {})}
 
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> GrokReader:
         """Return a reader that goes on where memory stands."""

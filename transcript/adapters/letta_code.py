@@ -12,7 +12,7 @@ from typing import Any, BinaryIO, ClassVar
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.pi import LETTA_FILE, is_session
 from transcript.adapters.pi_reader import PiReader
-from transcript.adapters.tree_memory import restarted
+from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.walk import begins, find, first, home, read_object
 
@@ -33,7 +33,7 @@ class LettaReader(PiReader):
     }
 
 
-class LettaCode:
+class LettaCode(TreeAdapter):
     """The adapter of Letta Code's local conversations."""
 
     harness = "letta-code"
@@ -71,14 +71,6 @@ class LettaCode:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether the first records of a file begin a session."""
         return bool(values) and is_session(values[0])
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a rewritten file from its first line with."""
-        return restarted(memory)
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory to read a file from its first line with, of which these marks stand in the record."""
-        return {"marked": abandoned, "rewound": rewound, "marks": marks}
 
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> LettaReader:
         """Return a reader that goes on where memory stands."""

@@ -24,15 +24,15 @@ from transcript.adapters.opencode_store import (
     tree_sessions,
 )
 from transcript.adapters.opencode_view import records
-from transcript.adapters.stream import Stream, restarted
+from transcript.adapters.stream import Stream, StreamAdapter
 from transcript.adapters.values import moment, text_of
 from transcript.adapters.views import UnreadableSource, as_lines, document, head_of
-from transcript.adapters.walk import find
+from transcript.adapters.walk import find, home
 
 _MESSAGES_TREE = frozenset({"message", "part", "session_diff", "todo", "project", "migration", "session_share"})
 
 
-class OpenCode:
+class OpenCode(StreamAdapter):
     """The adapter of opencode's exports, its database and its older storage tree."""
 
     harness = HARNESS
@@ -42,8 +42,8 @@ class OpenCode:
     def roots(self, env: Mapping[str, str]) -> list[Path]:
         """Return its data folder, under `XDG_DATA_HOME` or `~/.local/share`."""
         data = env.get("XDG_DATA_HOME")
-        home = Path(env.get("HOME") or env.get("USERPROFILE") or "~").expanduser()
-        return [(Path(data) if data else home / ".local" / "share") / "opencode"]
+        user = home(env)
+        return [(Path(data) if data else user / ".local" / "share") / "opencode"]
 
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
         """Return every session under roots: those of a database share its path."""
@@ -65,14 +65,6 @@ class OpenCode:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether these are lines of the view."""
         return any(value.get("type") == "session" and text_of(value.get("id")).startswith("ses_") for value in values)
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a session from its first line with, after a revert or another rewriting."""
-        return restarted(memory)
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory of nothing but what the record holds as rewound."""
-        return {"rewound": [event for events in rewound.values() for event in events], "marks": marks}
 
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> "OpenCodeReader":
         """Return a reader that goes on where memory stands."""

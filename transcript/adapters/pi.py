@@ -12,13 +12,13 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.pi_reader import PiReader
-from transcript.adapters.tree_memory import restarted
+from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.walk import begins, find, first, home
 
 LETTA_FILE = "messages.jsonl"
 
 
-class Pi:
+class Pi(TreeAdapter):
     """The adapter of pi's session files."""
 
     harness = "pi"
@@ -47,14 +47,6 @@ class Pi:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether the first records of a file begin a session."""
         return bool(values) and is_session(values[0])
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a rewritten file from its first line with."""
-        return restarted(memory)
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory to read a file from its first line with, of which these marks stand in the record."""
-        return {"marked": abandoned, "rewound": rewound, "marks": marks}
 
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> PiReader:
         """Return a reader that goes on where memory stands."""

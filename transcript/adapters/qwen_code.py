@@ -7,14 +7,14 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.qwen_reader import ADAPTER_VERSION, HARNESS, KNOWN_TYPES, QwenReader
-from transcript.adapters.tree_memory import restarted
+from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.walk import begins, find, first, home
 
 _AGENT = "agent-"
 
 
-class QwenCode:
+class QwenCode(TreeAdapter):
     """The adapter of Qwen Code's session files."""
 
     harness = HARNESS
@@ -47,14 +47,6 @@ class QwenCode:
             and ("systemPayload" in value or "provenance" in value or _has_parts(value))
             for value in values
         )
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a rewritten file from its first line with."""
-        return restarted(memory)
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory to read a file from its first line with, of which these marks stand in the record."""
-        return {"marked": abandoned, "rewound": rewound, "marks": marks}
 
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> QwenReader:
         """Return a reader that goes on where memory stands."""

@@ -170,8 +170,15 @@ class Stream:
         return Draft(kind, event, self.ts, self.ts_source, self.session, self.harness, actor, "internal", whence, body)
 
 
-def restarted(kept: dict[str, Any]) -> dict[str, Any]:
-    """Return the memory to read a rewritten source from its start with: what it gave is gone until met again."""
-    names = ("session", "rewound", "marks", "reasoning", "replies")
-    gone = {**kept.get("gone", {}), **kept.get("live", {})}
-    return {"gone": gone, **{name: kept[name] for name in names if name in kept}}
+class StreamAdapter:
+    """The part of an adapter that its readers' memory decides, where records come one after the other."""
+
+    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
+        """Return the memory to read a rewritten source from its start with: what it gave is gone until met again."""
+        names = ("session", "rewound", "marks", "reasoning", "replies")
+        gone = {**memory.get("gone", {}), **memory.get("live", {})}
+        return {"gone": gone, **{name: memory[name] for name in names if name in memory}}
+
+    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
+        """Return the memory to read a source from its first line with, of which these marks stand in the record."""
+        return {"rewound": [event for events in rewound.values() for event in events], "marks": marks}

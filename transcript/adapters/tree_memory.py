@@ -123,9 +123,16 @@ class Memory:
         return b32id("mark", mark, source, str(self.kept["marks"]), sha256_hex(canonical(events)))
 
 
-def restarted(kept: dict[str, Any]) -> dict[str, Any]:
-    """Return the memory to read a rewritten file from its start with: what stood in it is gone until met again."""
-    gone: dict[str, list[str]] = {node[UUID]: node[EVENTS] for node in kept.get("nodes", []) if node[EVENTS]}
-    still = {uuid: events for uuid, events in kept.get("gone", {}).items() if uuid not in gone}
-    names = ("session", "rewound", "marked", "marks", "reasoning", "replies")
-    return {"gone": {**still, **gone}, **{name: kept[name] for name in names if name in kept}}
+class TreeAdapter:
+    """The part of an adapter that its readers' memory decides, where records form a tree."""
+
+    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
+        """Return the memory to read a rewritten file from its start with: what stood in it is gone until met again."""
+        gone: dict[str, list[str]] = {node[UUID]: node[EVENTS] for node in memory.get("nodes", []) if node[EVENTS]}
+        still = {uuid: events for uuid, events in memory.get("gone", {}).items() if uuid not in gone}
+        names = ("session", "rewound", "marked", "marks", "reasoning", "replies")
+        return {"gone": {**still, **gone}, **{name: memory[name] for name in names if name in memory}}
+
+    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
+        """Return the memory to read a file from its first line with, of which these marks stand in the record."""
+        return {"marked": abandoned, "rewound": rewound, "marks": marks}

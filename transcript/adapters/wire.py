@@ -13,7 +13,7 @@ from typing import Any, BinaryIO
 
 from transcript.adapters.base import Counts, Options, SourceFile, Taken
 from transcript.adapters.jsonl import Line, parse_line
-from transcript.adapters.stream import Stream, restarted
+from transcript.adapters.stream import Stream, StreamAdapter
 from transcript.adapters.values import inline, text_of
 from transcript.adapters.views import head_of
 from transcript.adapters.walk import find
@@ -30,7 +30,7 @@ UNITED = ("surface", "session_key")  # one session on several surfaces; all its 
 _TURNS = {"prompt": "user", "worker_prompt": "assistant", "reply": "assistant", "summary": "assistant"}
 
 
-class Wire:
+class Wire(StreamAdapter):
     """The adapter of files in our own format."""
 
     harness = HARNESS
@@ -63,14 +63,6 @@ class Wire:
     def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
         """Return whether the first record says that the file is ours."""
         return bool(values) and HEADER in values[0]
-
-    def restarted(self, memory: dict[str, Any]) -> dict[str, Any]:
-        """Return the memory to read a rewritten file from its first line with."""
-        return restarted(memory)
-
-    def recalled(self, abandoned: list[str], rewound: dict[str, list[str]], marks: int) -> dict[str, Any]:
-        """Return the memory of nothing but what the record holds as rewound."""
-        return {"rewound": [event for events in rewound.values() for event in events], "marks": marks}
 
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> "WireReader":
         """Return a reader that goes on where memory stands."""
