@@ -16,7 +16,7 @@ from recall.cli.curate import Desk, Said, curated, evidence_option, keep_option,
     show_default=True,
     help="What is decided: what to do, what is the matter, what must hold, what may go wrong.",
 )
-@click.option("--supersedes", default="", metavar="POINTER", help="The decision that this one replaces.")
+@click.option("--supersedes", metavar="POINTER", help="The decision that this one replaces.")
 @evidence_option
 @task_option
 @keep_option
@@ -27,7 +27,7 @@ def command(
     statement: str,
     why: str,
     kind: str,
-    supersedes: str,
+    supersedes: str | None,
     evidence: tuple[str, ...],
     task_name: str,
     keep: bool,
@@ -45,7 +45,7 @@ def command(
     from transcript.errors import CurationError
 
     desk = Desk(app, said)
-    replaced = resolved_decision(desk.log, supersedes) if supersedes else ""
+    replaced = resolved_decision(desk.log, supersedes) if supersedes is not None else ""
     held = desk.state()["decisions"].get(replaced)
     if held and held["superseded_by"]:
         raise CurationError(f"{supersedes} was superseded already by {held['superseded_by'][:10]}; supersede that one")

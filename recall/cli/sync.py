@@ -21,6 +21,7 @@ SKIPPED = {
     "empty": "with nothing in them yet",
     "other_format": "in another format than the harness's",
     "symlink": "behind a symbolic link, which is not followed",
+    "adapter_failed": "folder whose search the adapter broke off",
     "unreadable": "in a folder that may not be read",
     "opted_out": "of sessions that opted out",
     "unknown_source": "that 'recall sync' has to find again first",

@@ -68,6 +68,8 @@ def test_decision_that_is_superseded_once_is_not_superseded_again(recall):
     first = recall("decide", "Use Python", "--json").rows()[0]["id"]
     assert recall("decide", "Use Rust", "--supersedes", first).code == 0
 
+    lost = recall("decide", "Use Zig", "--supersedes", "")
+    assert (lost.code, "source pointer" in lost.err) == (1, True)
     again = recall("decide", "Use Go", "--supersedes", first)
 
     assert again.code == 1
