@@ -116,14 +116,13 @@ def command(
 
 
 def agent_name(given: str) -> str:
-    """The harness that the beginning of a name stands for; what stands for none is taken as it is."""
-    names = harnesses()
-    found = [name for name in names if name.startswith(given)]
-    if given in names or not found:
-        return given
+    """The harness that a name or its beginning stands for; what stands for none is taken as it is."""
+    from transcript.adapters.registry import matching
+
+    found = matching(given, harnesses())
     if len(found) > 1:
         raise click.UsageError(f"'{given}' may be {', '.join(found)}; write more of the name")
-    return found[0]
+    return found[0] if found else given
 
 
 def harnesses() -> list[str]:

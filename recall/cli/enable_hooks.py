@@ -17,16 +17,16 @@ NAMES = (
     "claude-code", "codex", "gemini-cli", "qwen-code", "copilot-cli", "cursor", "grok-build", "pi", "opencode", "cline",
     "letta-code", "aider",
 )  # fmt: skip
-SHORT = {"claude": "claude-code", "copilot": "copilot-cli", "gemini": "gemini-cli", "grok": "grok-build",
-         "letta": "letta-code", "qwen": "qwen-code"}  # fmt: skip
 
 
 class Harness(click.Choice[str]):
-    """A harness by its name or its short one."""
+    """A harness by its name or a common spelling of it."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the harness's name."""
-        return super().convert(SHORT.get(value, value), param, ctx)
+        from transcript.adapters.registry import SPELLINGS
+
+        return super().convert(SPELLINGS.get(value, value), param, ctx)
 
 
 @click.command()

@@ -317,6 +317,15 @@ def test_context_takes_the_beginning_of_a_harness_name(recall):
     assert recall("context", "--type", "nonsense").code == 2
 
 
+@pytest.mark.parametrize("spelt", ["codex", "codex-cli", "Codex"])
+def test_context_knows_a_harness_by_the_spellings_that_sync_knows(recall, spelt):
+    recall.log.append([make_draft("c", text="from codex", agent="codex")], now=NOW)
+
+    rows = recall("context", "--agent", spelt, "--json").rows()
+
+    assert [row["text"] for row in rows[:-1]] == ["from codex"]
+
+
 def test_context_combines_its_filters(recall):
     rows = recall(
         "context", "--topic", "8001", "--role", "user", "--since", "2026-01-01", "--until", "2027-01-01", "--json"

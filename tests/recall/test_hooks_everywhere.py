@@ -13,6 +13,7 @@ from recall import launcher
 from recall.announcement import announcement, left_to_do
 from recall.hook_places import PLACES, SCOPES
 from recall.hooks_install import Plan, install, plan_install, plan_removal, plan_removals, registered, remove
+from transcript.adapters.registry import SPELLINGS
 from transcript.errors import HookInstallError
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
@@ -535,9 +536,9 @@ def test_a_harness_is_here_when_its_program_or_its_folder_is(program, folder, he
 
 
 def test_every_harness_has_its_place_and_the_registry_knows_it():
-    from recall.cli.enable_hooks import NAMES, SHORT
+    from recall.cli.enable_hooks import NAMES
     from recall.contracts import CONTRACTS
 
     assert tuple(PLACES) == NAMES
     assert set(CONTRACTS) == set(ABLE)
-    assert set(SHORT.values()) <= set(NAMES)
+    assert set(SPELLINGS.values()) <= set(NAMES)

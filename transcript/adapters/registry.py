@@ -116,15 +116,19 @@ def fault(adapter: Any) -> str:
     return f"lacks {', '.join(lacking)}" if lacking else ""
 
 
-def harness_of(name: str, harnesses: Sequence[str]) -> str:
-    """Return the harness that a name stands for: its own name, a common spelling, or a beginning only it has."""
+def matching(name: str, harnesses: Sequence[str]) -> list[str]:
+    """Return the harnesses that a name may stand for: the one called so or spelt so, else all that begin so."""
     wanted = name.strip().lower().replace("_", "-")
     wanted = SPELLINGS.get(wanted, wanted)
-    if wanted in harnesses:
-        return wanted
     begun = [harness for harness in harnesses if wanted and harness.startswith(wanted)]
-    if len(begun) == 1:
-        return begun[0]
+    return [wanted] if wanted in harnesses else begun
+
+
+def harness_of(name: str, harnesses: Sequence[str]) -> str:
+    """Return the one harness that a name stands for; CaptureError when it is none, or may be several."""
+    found = matching(name, harnesses)
+    if len(found) == 1:
+        return found[0]
     raise CaptureError(f"no adapter '{name}'; there are {', '.join(sorted(harnesses))}")
 
 
