@@ -120,12 +120,12 @@ def _around(log: Log, around: str, radius: int, wanted: Filter, cap: int, count:
 
 
 def _turn(log: Log, event: Event, count: Callable[[str], int], *, target: bool = False) -> Turn:
-    text = _readable(log, event) if event.body else REDACTED
+    text = readable(log, event) if event.body else REDACTED
     return Turn(event, text, count(text), target)
 
 
-def _readable(log: Log, event: Event) -> str:
-    """Text of an event; where a long text of it is gone, a line that says so: the other turns are still to be read."""
+def readable(log: Log, event: Event) -> str:
+    """Return what an event says; where a long text of it is gone, a line that says so: the others are still readable."""
     try:
         return words(log, event)
     except RecordError as error:

@@ -3,9 +3,10 @@
 from dataclasses import dataclass
 from typing import Any
 
+from transcript.context import readable
 from transcript.errors import CurationError
 from transcript.event import Event
-from transcript.filters import role_of, tokens, words
+from transcript.filters import role_of, tokens
 from transcript.log import Log
 from transcript.projections.handoff import Focus, tied_decisions, tied_evidence
 from transcript.telling import counted
@@ -41,7 +42,7 @@ def window(log: Log, state: dict[str, Any], focus: Focus, *, last: int = LAST) -
     for event in log.read_back(only="conversation_turn") if last else ():
         if event.type != "conversation_turn" or event.body.get("worker") or not event.body:
             continue
-        text = words(log, event)
+        text = readable(log, event)
         why = ties.of(event, text)
         if why:
             found.append(Message(event, text, why))

@@ -130,3 +130,14 @@ def test_task_alone_leaves_other_tasks_out(tmp_path):
     assert [line.split(" (")[0] for line in found["Decisions made"]] == [
         "- Old events lack agent — the filter drops them"
     ]
+
+
+def test_a_long_text_that_is_gone_leaves_the_other_messages_readable(tmp_path):
+    log = make_log(tmp_path, [make_draft("long", text="pelican " * 9000), make_draft("short", text="the pelican gate")])
+    for blob in log.workspace.blobs_dir.rglob("*.zst"):
+        blob.unlink()
+
+    lost, kept = window(log, folded(log)[0], Focus())
+
+    assert "is missing from the record" in lost.text
+    assert kept.text == "the pelican gate"
