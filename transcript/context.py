@@ -125,7 +125,7 @@ def _turn(log: Log, event: Event, count: Callable[[str], int], *, target: bool =
 
 
 def readable(log: Log, event: Event) -> str:
-    """Return what an event says; where a long text of it is gone, a line that says so: the others are still readable."""
+    """Return what an event says; where a long text of it is gone, a line that says so: the rest stays readable."""
     try:
         return words(log, event)
     except RecordError as error:
