@@ -12,9 +12,10 @@ from itertools import islice
 from pathlib import Path
 
 from health.facts import BackendFacts, HookFacts, TurnFacts
-from recall import hook_counters, hooks_install, launcher, ledger, service
+from recall import hook_counters, hook_registry, hooks_install, launcher, ledger, service
 from recall.contracts import CONTRACTS
 from recall.harness import CLAUDE_CODE
+from recall.hook_registry import Installed
 from recall.hook_turn import read_beat
 from transcript.errors import HookInstallError, RecordError
 from transcript.log import Log
@@ -39,7 +40,7 @@ def hook_facts(
     """
     counted = hook_counters.read(data, since=int(now - COUNTED_DAYS * 86400))
     try:
-        here = [entry for entry in hooks_install.registered(data) if _reaches(entry, workspace)]
+        here = [entry for entry in hook_registry.registered(data) if _reaches(entry, workspace)]
     except HookInstallError as error:
         return (replace(_fired(data, CLAUDE_CODE, counted, native_last_write), drift=str(error)),)
     names = [name for name in CONTRACTS if any(entry.harness == name for entry in here)] or [CLAUDE_CODE]
@@ -60,7 +61,7 @@ def _fired(
     )
 
 
-def _hook(known: HookFacts, here: list[hooks_install.Installed], data: Path) -> HookFacts:
+def _hook(known: HookFacts, here: list[Installed], data: Path) -> HookFacts:
     if not here:
         return known
     return replace(
@@ -72,13 +73,13 @@ def _hook(known: HookFacts, here: list[hooks_install.Installed], data: Path) -> 
     )
 
 
-def _reaches(entry: hooks_install.Installed, workspace: Workspace) -> bool:
+def _reaches(entry: Installed, workspace: Workspace) -> bool:
     """Whether an installed entry covers this workspace: the user's always, a project's only its own."""
     root = workspace.root
     return entry.scope == "user" or (root is not None and Path(entry.file).is_relative_to(root))
 
 
-def _drift(entry: hooks_install.Installed, data: Path) -> str:
+def _drift(entry: Installed, data: Path) -> str:
     if not Path(entry.file).exists():
         return f"{entry.file} is gone"
     try:

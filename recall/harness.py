@@ -9,7 +9,7 @@ On the hook path: standard library only.
 import json
 from dataclasses import dataclass
 
-from recall.contracts import CONTINUE, CONTRACTS, EVENTS, MARKS, PROMPT, START, TOP, Contract
+from recall.contracts import CONTINUE, CONTRACTS, MARKS, PROMPT, START, TOP, Contract
 
 ANY = "any"  # whichever the payload is of
 CLAUDE_CODE = "claude-code"
@@ -17,8 +17,6 @@ CAPTURE_EVENTS = frozenset({"Stop", "SessionEnd", "SubagentStop", "PreCompact"})
 HOOK_TIMEOUT_S = 5  # registered with the harness, far above the client's own deadline
 MOST_CONTEXTS = 8  # that stand in front of one prompt, one a hook; each costs a look at all that follows
 SOURCES = {"new": "startup", "load": "resume"}  # other names of how a session starts
-
-__all__ = ["CAPTURE_EVENTS", "CLAUDE_CODE", "EVENTS", "HOOK_TIMEOUT_S", "PROMPT", "START", "Payload", "Refused"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,8 @@ from pathlib import Path
 from indexer.reader import Reader
 from indexer.rows import IndexMeta
 from recall import engine, harness
-from recall.harness import START, Payload
+from recall.contracts import START
+from recall.harness import Payload
 from recall.hook_start import HookStart
 from recall.query import Query
 from recall.settings import Settings

@@ -24,8 +24,6 @@ from transcript.lock import FileLock
 from transcript.paths import remove_parts, secure_dir, write_atomic
 from transcript.workspace import locate
 
-__all__ = ["Installed", "Plan", "install", "plan_install", "plan_removal", "plan_removals", "registered", "remove"]
-
 
 @dataclass(frozen=True, slots=True)
 class Plan:

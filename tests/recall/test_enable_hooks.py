@@ -11,7 +11,7 @@ import pytest
 from recall.cli.enable_hooks import NAMES
 from recall.cli.group import run
 from recall.hook_places import PLACES
-from recall.hooks_install import registered
+from recall.hook_registry import registered
 
 
 class Ran(NamedTuple):

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from support.payloads import ASKED, CWD, PAYLOADS, SESSION, STRAYS, raw
 
-from recall.contracts import CONTRACTS
-from recall.harness import EVENTS, Payload, Refused, answer, recognise
+from recall.contracts import CONTRACTS, EVENTS
+from recall.harness import Payload, Refused, answer, recognise
 
 OWN = [(harness, event) for harness, events in PAYLOADS.items() for event in events]
 MUTE = {"grok-build"}

@@ -31,7 +31,8 @@ from support.hooks import (
 )
 
 from recall import hook_client
-from recall.harness import EVENTS, HOOK_TIMEOUT_S
+from recall.contracts import EVENTS
+from recall.harness import HOOK_TIMEOUT_S
 from recall.hook_client import ANSWER_SHARE, LONGEST_DEADLINE_MS, SERVICE_SHARE
 from recall.service import Limits, Reply
 from transcript.kept_out import kept_out

@@ -12,7 +12,8 @@ import pytest
 from recall import launcher
 from recall.announcement import announcement, left_to_do
 from recall.hook_places import PLACES, SCOPES
-from recall.hooks_install import Plan, install, plan_install, plan_removal, plan_removals, registered, remove
+from recall.hook_registry import registered
+from recall.hooks_install import Plan, install, plan_install, plan_removal, plan_removals, remove
 from transcript.adapters.registry import SPELLINGS
 from transcript.errors import HookInstallError
 

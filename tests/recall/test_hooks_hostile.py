@@ -13,7 +13,8 @@ import pytest
 
 from recall import uninstall
 from recall.hook_places import PLACES
-from recall.hooks_install import install, plan_install, plan_removal, plan_removals, registered, remove
+from recall.hook_registry import registered
+from recall.hooks_install import install, plan_install, plan_removal, plan_removals, remove
 from transcript.errors import HookInstallError
 from transcript.workspace import init
 

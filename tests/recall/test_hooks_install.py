@@ -10,8 +10,9 @@ import pytest
 
 from recall import hooks_install, launcher
 from recall.announcement import announcement
-from recall.harness import EVENTS
-from recall.hooks_install import install, plan_install, plan_removal, plan_removals, registered, remove
+from recall.contracts import EVENTS
+from recall.hook_registry import registered
+from recall.hooks_install import install, plan_install, plan_removal, plan_removals, remove
 from transcript.errors import HookInstallError
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 from support.hooks import SITE, event, payload, run_client, service_pids, stop_services, wait_for
 
-from recall import hooks_install, launcher, uninstall
+from recall import hook_registry, hooks_install, launcher, uninstall
 from recall.service import call
 from transcript.kept_out import OPTED_OUT, keep_out
 from transcript.workspace import init
@@ -96,7 +96,7 @@ def test_without_purge_the_records_stay(root, data):
 
     assert (data / "workspaces").is_dir()
     assert (root / ".recall" / "config.toml").exists()
-    assert hooks_install.registered(data) == []
+    assert hook_registry.registered(data) == []
     assert not launcher.launcher_path(data).exists()
 
 
