@@ -70,7 +70,8 @@ def command(
     about = f" of {focus.task}" if focus.task else ""
     say(f"# Handoff{about} for {reader(focus)}\n")
     say("\n".join(page(state, focus)))
-    say(f"## The last {counted(len(messages), 'message')}\n")
+    if last:
+        say(f"## The last {counted(len(messages), 'message')}\n")
     for message in messages:
         text = veil(message.text)
         cut = "" if len(text) <= SHOWN else " … ['recall show' has the rest]"

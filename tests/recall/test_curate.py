@@ -238,6 +238,13 @@ def test_handoff_of_a_task_prints_sections_and_window(recall):
     assert recall.log.head() == before
 
 
+def test_handoff_without_messages_ends_with_its_sections(recall):
+    with_them, without = recall("handoff").out, recall("handoff", "--last", "0").out
+
+    assert "## The last 3 messages" in with_them
+    assert without == with_them.partition("## The last")[0]
+
+
 def test_handoff_shows_no_credential_that_a_message_holds(recall):
     token = "ghp_" + "Ab3dEf6hIj9l" * 3
     recall.log.append([make_draft(9, text=f"push it with {token}")], now=NOW)
