@@ -10,6 +10,7 @@ from typing import Any
 
 from indexer.embedder import Embedder
 from indexer.exchange import CURATED_TYPES, FOLDED_TYPES, INDEXED_TYPES, Fold, Prepared
+from indexer.own_output import OwnOutput
 from indexer.passages import Cutter, chunk_key, event_text
 from indexer.rows import ROLES, SOURCE_CLASSES
 from indexer.segment import SEGMENTATION_VERSION, segment
@@ -111,8 +112,8 @@ def fill(
     report = IndexReport(generation=generation)
     rows = Rows(store, generation, store.has_table(f"chunk_fts_{generation}") and store.backend.fts5)
     fold = Fold(rows, now=int(now.timestamp()))
-    preparer = Preparer(log, rows, cutter(workspace, settings, embedder), report)
     start = position(store.meta_of(generation).watermark)
+    preparer = Preparer(log, rows, cutter(workspace, settings, embedder), report, start)
     end = log.head().seq
     first = start.seq if start else 0
     for batch, last in preparer.batches(log.read(start), settings.batch_events):
@@ -145,8 +146,11 @@ def fill(
 class Preparer:
     """Cuts, masks and counts outside the transaction, so that the write lock is held for rows alone."""
 
-    def __init__(self, log: Log, rows: Rows, cutter: Cutter, report: IndexReport) -> None:
+    def __init__(
+        self, log: Log, rows: Rows, cutter: Cutter, report: IndexReport, start: Position | None = None
+    ) -> None:
         self._log, self._rows, self._cutter, self._report = log, rows, cutter, report
+        self._own = OwnOutput(log, start)
         self._count = TokenCounter()
 
     def batches(self, events: Iterator[Event], most: int) -> Iterator[tuple[list[Prepared], Position]]:
@@ -188,6 +192,11 @@ class Preparer:
         except RecordError as error:
             self._fail(event, str(error))
             return None
+        if event.type == "tool_call":
+            self._own.note(event)
+        elif event.type == "tool_result" and self._own.holds(event):
+            self._report.skipped["own_output"] += 1
+            return Prepared(event)
         said = event.body.get("kind")
         if said == "prompt" and opts_out(text):
             self._report.indexed += 1
