@@ -340,6 +340,19 @@ def test_views_are_plain_utf8_whatever_was_said(tmp_path):
     assert title.endswith("caf\u00e9 \U0001f600")
 
 
+def test_a_statement_of_a_hundred_kilobytes_does_not_fill_a_view(tmp_path):
+    made = decision(ANA, at(3), f"Ship {'it ' * 40_000}", why="because")
+
+    written = views.rendered(views.folded(make_log(tmp_path, [made]))[0])
+
+    for name in ("state.md", "handoff.md", "decisions.md"):
+        text = written[name].decode("utf-8")
+        assert "- Ship it it" in text or "### Ship it it" in text
+        assert " characters more)" in text
+        assert len(text) < 20_000
+        assert f"`{made.id[:10]}`" in text
+
+
 def many(count: int) -> list[Draft]:
     return [*make_turns(count), *story()]
 

@@ -5,9 +5,11 @@ from typing import Any
 
 from transcript.canonical import sha256_hex
 from transcript.secrets import veil
+from transcript.telling import counted
 
 POINTER = 10
 NONE = "none recorded"
+MOST_CHARS = 4000  # of one statement; whoever needs more follows its pointer
 _ZERO = "0" * 64
 _UNREADABLE = re.compile("[\ud800-\udfff\x00-\x08\x0b-\x1f\x7f-\x9f]")
 _SHA = re.compile(rb'sha256"?[:=] ?"?([0-9a-f]{64})')
@@ -59,8 +61,13 @@ def pointers(ids: list[str]) -> str:
 
 
 def line(text: str) -> str:
-    """Return text on one line without its credentials, so that no word of it becomes a heading, a list or a comment."""
-    return " ".join(veil(text).split()).replace("<!--", "<! --")
+    """Return text on one line without its credentials, so that no word of it becomes a heading, a list or a comment.
+
+    Of more than MOST_CHARS characters the first ones and how many are left out.
+    """
+    words = " ".join(veil(text).split()).replace("<!--", "<! --")
+    left = len(words) - MOST_CHARS
+    return words if left <= 0 else f"{words[:MOST_CHARS]} … ({counted(left, 'character')} more)"
 
 
 def day(ts: str) -> str:
