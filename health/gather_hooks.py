@@ -42,20 +42,26 @@ def hook_facts(
     try:
         here = [entry for entry in hook_registry.registered(data) if _reaches(entry, workspace)]
     except HookInstallError as error:
-        return (replace(_fired(data, CLAUDE_CODE, counted, native_last_write), drift=str(error)),)
+        return (replace(_fired(data, CLAUDE_CODE, counted, native_last_write, workspace.id), drift=str(error)),)
     names = [name for name in CONTRACTS if any(entry.harness == name for entry in here)] or [CLAUDE_CODE]
     return tuple(
-        _hook(_fired(data, name, counted, native_last_write), [e for e in here if e.harness == name], data)
+        _hook(
+            _fired(data, name, counted, native_last_write, workspace.id), [e for e in here if e.harness == name], data
+        )
         for name in names
     )
 
 
 def _fired(
-    data: Path, harness: str, counted: list[hook_counters.Count], native_last_write: Mapping[str, float]
+    data: Path,
+    harness: str,
+    counted: list[hook_counters.Count],
+    native_last_write: Mapping[str, float],
+    workspace: str,
 ) -> HookFacts:
     return HookFacts(
         harness,
-        last_fired=max(read_beat(data, harness).values(), default=None),
+        last_fired=read_beat(data, harness, of="workspaces").get(workspace),
         native_last_write=native_last_write.get(harness),
         failures={c.kind: c.times for c in counted if c.harness == harness and not c.kind.startswith(ORDINARY)},
     )

@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from transcript.event import Draft
 
 HEARTBEATS = "heartbeat"
+MOST_PLACES = 200  # workspaces whose last firing is kept, the newest
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,18 +172,26 @@ def forget_injected(payload: Payload, workspace: Workspace | None) -> None:
         state.open(payload.source or ("compact" if payload.compacts else "startup"))
 
 
-def beat(data: Path, payload: Payload, mode: str) -> None:
-    """Note that this harness's hook has fired: one small file a harness, replaced whole."""
+def beat(data: Path, payload: Payload, mode: str, workspace: Workspace | None = None) -> None:
+    """Note that this harness's hook has fired, and in which workspace: one small file a harness, replaced whole."""
     path = secure_dir(data / HEARTBEATS) / f"{payload.harness}.json"
-    events = {**read_beat(data, payload.harness), payload.event: time.time()}
-    write_atomic(path, json.dumps({"events": events, "mode": mode, "version": VERSION}).encode(), durable=False)
+    now = time.time()
+    events = {**read_beat(data, payload.harness), payload.event: now}
+    places = read_beat(data, payload.harness, of="workspaces")
+    if workspace is not None:
+        places = dict(sorted({**places, workspace.id: now}.items(), key=lambda item: -item[1])[:MOST_PLACES])
+    beaten = {"events": events, "workspaces": places, "mode": mode, "version": VERSION}
+    write_atomic(path, json.dumps(beaten).encode(), durable=False)
 
 
-def read_beat(data: Path, harness_name: str) -> dict[str, float]:
-    """Return when each event of this harness fired last (seconds since 1970); empty before the first."""
+def read_beat(data: Path, harness_name: str, *, of: str = "events") -> dict[str, float]:
+    """Return when each event of this harness fired last, or a hook in each workspace; empty before the first.
+
+    Times are seconds since 1970, the keys names of events or ids of workspaces.
+    """
     try:
-        events = json.loads((data / HEARTBEATS / f"{harness_name}.json").read_bytes())["events"]
-        return {str(event): float(at) for event, at in events.items()}
+        found = json.loads((data / HEARTBEATS / f"{harness_name}.json").read_bytes())[of]
+        return {str(name): float(at) for name, at in found.items()}
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return {}
 

@@ -112,7 +112,7 @@ def open_index(path: Path, *, until: float) -> Iterator[Reader]:
 
 
 def _record(hook: Hook, data: Path, turn: HookTurn) -> None:
-    hook_turn.beat(data, turn.payload, "words")
+    hook_turn.beat(data, turn.payload, "words", turn.workspace)
     if hook.left() < 0.1:
         if not turn.spool():
             hook.count("ledger:no_time")
@@ -127,8 +127,8 @@ def _count_missing(hook: Hook, missing: str) -> None:
 
 def _note(hook: Hook, data: Path, payload: Payload) -> None:
     """What the other events leave behind: a heartbeat, a cleared memory of injections, a capture."""
-    hook_turn.beat(data, payload, "words")
     workspace, reason = owner_root(payload.cwd, data) if payload.cwd else (None, "refused")
+    hook_turn.beat(data, payload, "words", workspace)
     if not payload.opens:  # a start that is answered has done so itself
         hook_turn.forget_injected(payload, workspace)
     if payload.captures and reason not in ("excluded", "refused"):

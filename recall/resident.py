@@ -105,7 +105,7 @@ class Resident:
         if not delivered:
             hook_counters.add(self._data, turn.payload.harness, "service_too_late")
             return
-        hook_turn.beat(self._data, turn.payload, "warm")
+        hook_turn.beat(self._data, turn.payload, "warm", turn.workspace)
         if turn.workspace is not None:
             self._warm(turn.workspace)
         missing = turn.record(lock_timeout=LEDGER_LOCK_S)
@@ -113,8 +113,8 @@ class Resident:
             hook_counters.add(self._data, turn.payload.harness, f"ledger:{missing}")
 
     def _note(self, payload: Payload) -> None:
-        hook_turn.beat(self._data, payload, "warm")
         workspace, reason = owner_root(payload.cwd, self._data) if payload.cwd else (None, "refused")
+        hook_turn.beat(self._data, payload, "warm", workspace)
         if not payload.opens:  # a start that is answered has done so itself
             hook_turn.forget_injected(payload, workspace)
         if payload.event == "SessionStart" and workspace is not None:

@@ -4,6 +4,14 @@ from health.facts import HookFacts
 from health.signal import NONE_ALLOWED_WARN, Level, Signal, span
 from transcript.telling import counted
 
+# What keeps a harness from running a hook without a word, and how a user lifts it.
+TRUST = {
+    "codex": "review the hook in Codex with /hooks and trust the project",
+    "gemini-cli": "trust the folder when Gemini CLI asks",
+    "copilot-cli": "trust the folder when Copilot CLI asks",
+    "grok-build": "trust the folder (grok --trust)",
+}
+
 
 def installed(hook: HookFacts) -> Signal:
     """Return whether the harness calls us, and calls us as we asked."""
@@ -41,9 +49,14 @@ def heartbeat(hook: HookFacts, now: float, *, warn_seconds: float = 1800, fail_s
     level = Level.OK
     if hook.installed:
         level = Level.FAIL if silent > fail_seconds else Level.WARN if silent > warn_seconds else Level.OK
-    text = "has never fired" if hook.last_fired is None else f"fired {span(max(0.0, now - hook.last_fired))} ago"
+    text = (
+        "has never fired here" if hook.last_fired is None else f"fired here {span(max(0.0, now - hook.last_fired))} ago"
+    )
+    action = ""
     if level:
         text += f"; the harness wrote for {span(silent)} after that"
+        ask = TRUST.get(hook.harness, f"start {hook.harness} anew")
+        action = f"{ask}; then run 'recall enable-hooks {hook.harness}'"
     return Signal(
         id=f"hook_last_fired.{hook.harness}",
         value=hook.last_fired,
@@ -51,7 +64,7 @@ def heartbeat(hook: HookFacts, now: float, *, warn_seconds: float = 1800, fail_s
         level=level,
         text=f"{hook.harness}: {text}",
         meaning="A hook that is silent while the harness works gives nothing and captures nothing.",
-        action=f"start {hook.harness} anew; then run 'recall enable-hooks {hook.harness}'" if level else "",
+        action=action,
     )
 
 

@@ -83,11 +83,16 @@ def test_a_launcher_whose_interpreter_is_gone_is_seen(place):
     assert hooks(place).launcher_ok is False
 
 
-def test_the_last_firing_comes_from_the_heartbeat(place):
-    _, data, _ = place
-    beat(data, Payload("claude-code", "SessionStart", "s", "/x"), "words")
+def test_the_last_firing_is_that_of_this_project(place):
+    """A hook that fires elsewhere on this machine says nothing of a project in which it was never trusted."""
+    workspace, data, _ = place
+    started = Payload("claude-code", "SessionStart", "s", "/x")
+    beat(data, started, "words")
+    elsewhere = hooks(place).last_fired
+    beat(data, started, "words", workspace)
 
-    assert hooks(place).last_fired == max(read_beat(data, "claude-code").values())
+    assert elsewhere is None
+    assert hooks(place).last_fired == read_beat(data, "claude-code")["SessionStart"]
 
 
 def test_failures_are_counted_and_ordinary_events_are_not(place):
