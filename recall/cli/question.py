@@ -2,13 +2,15 @@
 
 import click
 
-from recall.cli.app import App, pass_app
+from recall.cli.app import App, demo_option, pass_app
+from recall.cli.app import choose as chosen
 from recall.cli.curate import Desk, Said, curated, evidence_option, task_option
+from recall.cli.output import emit, say
 
 
 @click.group()
 def command() -> None:
-    """Record open questions and their answers.
+    """Record and list open questions and their answers.
 
     \b
         recall question ask "Does the importer need a lock?"
@@ -56,7 +58,7 @@ def resolve(app: App, name: str, answer: str, evidence: tuple[str, ...], said: S
     desk = Desk(app, said)
     held = desk.state()["questions"].get(name.upper())
     if held is None:
-        raise CurationError(f"there is no question {name}; views/state.md lists the open ones")
+        raise CurationError(f"there is no question {name}; 'recall question list' shows those there are")
     if held["resolved"] is not None:
         given = held["resolved"]["id"][:10]
         raise CurationError(f"{name.upper()} is resolved already by {given}; 'recall correct {given} TEXT' amends that")
@@ -64,3 +66,38 @@ def resolve(app: App, name: str, answer: str, evidence: tuple[str, ...], said: S
     shown = desk.pointers(evidence)
     draft = question(desk.by, desk.at, name.upper(), "resolve", text=answer, task=task, evidence=shown)
     desk.write(draft, draft.body["text"])
+
+
+@command.command("list")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object a question.")
+@demo_option
+@pass_app
+def listed(app: App, as_json: bool, demo: bool) -> None:
+    """Print every question with its answer, those without one marked open.
+
+    \b
+        recall question list
+    """
+    from transcript.projections.fold import task_number
+    from transcript.projections.page import line
+    from transcript.projections.views import folded
+
+    use = chosen(app, demo)
+    held = folded(use.log(use.workspace()))[0]["questions"]
+    for name in sorted(held, key=lambda name: (task_number(name), name)):
+        asked, answer = held[name]["asked"], held[name]["resolved"]
+        row = {
+            "id": name,
+            "state": "resolved" if answer else "open",
+            "question": line(asked["statement"]),
+            "asked_by": asked["actor"],
+            "event": asked["id"],
+            "answer": line(answer["statement"]) if answer else None,
+            "answered_by": answer["actor"] if answer else None,
+            "answer_event": answer["id"] if answer else None,
+        }
+        if as_json:
+            emit(row)
+        else:
+            given = f"\n     {row['answer']}" if answer else ""
+            say(f"{name:<4} {row['state']:<8} {row['question']}{given}")

@@ -116,6 +116,21 @@ def test_a_task_of_another_tools_name_does_not_hinder_the_next_number(recall):
     assert [row["id"] for row in recall("task", "list", "--json").rows()] == ["build", "T1"]
 
 
+def test_questions_are_listed_with_their_answers(recall):
+    recall("question", "ask", "Is a lock needed?")
+    recall("question", "ask", "Which port?")
+    recall("question", "resolve", "Q1", "yes, two processes write")
+
+    assert recall("question", "list").out.splitlines() == [
+        "Q1   resolved Is a lock needed?",
+        "     yes, two processes write",
+        "Q2   open     Which port?",
+    ]
+    first, second = recall("question", "list", "--json").rows()
+    assert (first["answer"], first["answered_by"]) == ("yes, two processes write", "ana")
+    assert (second["state"], second["answer"]) == ("open", None)
+
+
 def test_question_is_open_until_it_is_resolved(recall):
     assert recall("question", "ask", "Is a lock needed?").code == 0
     assert "Q1 Is a lock needed?" in (recall.views / "state.md").read_text()
