@@ -139,6 +139,9 @@ def _resume(workspace: Workspace, rewriters: Sequence[Rewriter], now: datetime) 
         journal = json.loads(path.read_bytes())
         if journal["version"] != _VERSION:
             raise RecordError("an unfinished redaction was begun by a newer version; upgrade recall")
+        plan, _ = Plan.from_dict(journal["plan"]), journal["id"]
+        for file in (*plan.drop, *(name for name, _, _ in plan.blank)):
+            _inside(workspace, file)  # all of it is looked at before anything is touched
     except FileNotFoundError:
         return None
     except (ValueError, KeyError, TypeError):
@@ -258,9 +261,10 @@ def _beside(workspace: Workspace, plan: Plan) -> None:
 
 
 def _inside(workspace: Workspace, name: str) -> Path:
+    """Return a file of the workspace by the name it has there; ValueError for one outside."""
     path = workspace.home / name
     if ".." in path.relative_to(workspace.home).parts:
-        raise RecordError("the journal of the redaction names a file outside the workspace; nothing was touched")
+        raise ValueError(f"{name} lies outside the workspace")
     return path
 
 

@@ -454,6 +454,30 @@ def test_the_journal_and_the_tombstones_hold_no_words(tmp_path):
     assert CaptureState(project.workspace).sources
 
 
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"drop": ["../../elsewhere"]},
+        {"drop": ["/etc/hostname"]},
+        {"blank": [["/etc/hostname", 0, 9]]},
+        {"more": 1},
+        {"native": [1]},
+    ],
+    ids=["above", "elsewhere", "bytes elsewhere", "unknown field", "no place"],
+)
+def test_a_journal_that_is_none_of_ours_is_refused_before_anything_is_touched(tmp_path, change):
+    log = make_log(tmp_path, make_turns(3))
+    plan = plan_text(log.workspace, "turn 1").to_dict()
+    journal = {"version": 1, "id": "0a", "by": "", "plan": {**plan, **change}}
+    (log.workspace.run_dir / JOURNAL).write_text(json.dumps(journal))
+
+    with pytest.raises(RecordError, match="is damaged; move it away and run the redaction again"):
+        resume(log.workspace, now=NOW)
+
+    assert [event.type for event in log.read()] == ["conversation_turn"] * 3
+    assert [log.text(event) for event in log.read()] == ["turn 0", "turn 1", "turn 2"]
+
+
 @pytest.mark.real_data
 def test_words_of_every_harness_go_and_stay_away(shared, tmp_path):
     project = Project(tmp_path)
