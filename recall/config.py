@@ -156,6 +156,14 @@ def user_file(data: Path) -> Path:
     return data / "config.toml"
 
 
+def told_tokens(data: Path, project: Path | None, env: Mapping[str, str]) -> int:
+    """Return how many tokens a rules file may tell of the record: none where a setting cannot be read."""
+    try:
+        return load(data, project, env).handoff().told_tokens
+    except ConfigError:
+        return 0
+
+
 def load(data: Path, project: Path | None, env: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Config:
     """Resolve every setting. ConfigError on a name that does not exist or a value of the wrong kind."""
     known = defaults()

@@ -1,12 +1,10 @@
 """Erasing as a whole: the record's own part with everything that is derived from it."""
 
-import contextlib
 import os
 from datetime import datetime
 
 from recall import turnstate
 from transcript import redaction
-from transcript.errors import ConfigError
 from transcript.projections import views
 from transcript.redaction import Erased, Planner, Report, Rewriter
 from transcript.workspace import Workspace
@@ -80,7 +78,5 @@ def _rules(erased: Erased) -> int:
     from recall import config, rules_block
 
     workspace = erased.workspace
-    data, most_tokens = workspace.home.parent.parent, 0
-    with contextlib.suppress(ConfigError):
-        most_tokens = config.load(data, workspace.root, os.environ).handoff().told_tokens
-    return rules_block.keep_up(data, workspace, most_tokens=most_tokens)
+    data = workspace.home.parent.parent
+    return rules_block.keep_up(data, workspace, most_tokens=config.told_tokens(data, workspace.root, os.environ))

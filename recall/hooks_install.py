@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from recall import hook_places, hook_registry, launcher, rules_block
+from recall import config, hook_places, hook_registry, launcher, rules_block
 from recall.hook_forms import EntriesForm, ExtensionForm, Form, RulesForm
 from recall.hook_places import PLACES
 from recall.hook_registry import Installed, entry_of, registered, sha
@@ -213,19 +213,25 @@ def _files(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, s
     file = place.file(scope, root, env)
     found = [(file, _form(harness, kind, data, entry_of(data, file)))]
     if place.rules and scope == "project":
-        found.append((root / place.rules, _form(harness, "rules", data, None, root=root)))
+        found.append((root / place.rules, RulesForm(_block(harness, root, data, env))))
     return found
 
 
-def _form(harness: str, kind: str, data: Path, entry: Installed | None, *, root: Path | None = None) -> Form:
+def _block(harness: str, root: Path, data: Path, env: Mapping[str, str]) -> str:
+    workspace = locate(root, data)
+    if workspace is None:
+        return rules_block.HOW
+    return rules_block.content(workspace, harness=harness, most_tokens=config.told_tokens(data, root, env))
+
+
+def _form(harness: str, kind: str, data: Path, entry: Installed | None) -> Form:
     if harness not in PLACES:
         where = entry.file if entry else ""
         raise HookInstallError(f"{where} holds hooks of {harness!r}, which this version of recall does not know")
     if kind == "extension":
         return ExtensionForm(harness, data)
     if kind == "rules":
-        workspace = locate(root, data) if root is not None else None
-        return RulesForm(rules_block.content(workspace, harness=harness) if workspace else rules_block.HOW)
+        return RulesForm(rules_block.HOW)  # a block that stands there is left to the captures
     return EntriesForm(hook_places.entries(harness, data, old=entry.command if entry else ""))
 
 

@@ -15,7 +15,11 @@ from recall.hook_places import PLACES, SCOPES
 from recall.hook_registry import registered
 from recall.hooks_install import Plan, install, plan_install, plan_removal, plan_removals, remove
 from transcript.adapters.registry import SPELLINGS
+from transcript.curation import Author, Setting, decision
 from transcript.errors import HookInstallError
+from transcript.log import Log
+from transcript.projections import views
+from transcript.workspace import init
 
 NOW = datetime(2026, 3, 1, tzinfo=UTC)
 ABLE = [name for name, place in PLACES.items() if place.form]
@@ -431,6 +435,20 @@ def test_grok_builds_rules_get_a_block_and_their_bytes_back(text, root, data):
     disable("grok-build", "project", root, data)
 
     assert tree(root) == before
+
+
+@pytest.mark.parametrize("setting", ["session_start = false", "session_start = 7"], ids=["off", "not readable"])
+def test_a_block_tells_nothing_of_the_record_where_telling_is_off(setting, root, data):
+    log = Log(init(root, data))
+    log.append([decision(Author("ana", "human"), Setting("2026-03-01T08:00:00Z", "s", "k"), "Use SQLite")], now=NOW)
+    views.project(log.workspace)
+    (data / "config.toml").write_text(f"[handoff]\n{setting}\n")
+
+    enable("grok-build", "project", root, data)
+
+    text = (root / ".grok" / "rules" / "recall.md").read_text()
+    assert "recall query" in text
+    assert "SQLite" not in text
 
 
 def test_the_users_own_grok_hooks_bring_no_rules_of_one_project(root, data):
