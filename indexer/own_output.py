@@ -5,19 +5,35 @@ place of its source, and again at each reading. The call stays in the index: tha
 """
 
 import re
+from collections.abc import Iterator
 from itertools import islice
 
 from transcript.event import Event, Position
 from transcript.log import Log
 
-_READS = re.compile(
-    r"(?:^|[;&|(`])\s*(?:(?:[A-Z_]+=\S*|time|env|exec|command|nohup|timeout\s+\S+|(?:uv|pipx|poetry)\s+run)\s+)*"
-    r"(?:\S*[/\\])?recall(?:\.exe)?\s+(?:--?[\w-]+(?:=\S+)?\s+)*"
-    r"(?:query|show|context|handoff|last|explain|replay|replay-turn|log|export)\b"
-    r"|\.recall[/\\]views\b",
-    re.MULTILINE,
-)
 LOOK_BACK = 200  # calls before a run among which those of its first results are looked for
+_READING = frozenset(
+    {"query", "show", "context", "handoff", "last", "explain", "replay", "replay-turn", "log", "export"}
+)
+_LISTING = frozenset({"task", "question"})  # only their `list` prints what was said
+_KEYWORDS = frozenset(
+    {"!", "&", "do", "then", "else", "if", "elif", "while", "until", "time", "eval", "exec", "command"}
+)
+# Programs that run another one, named among their arguments or in a line of shell within quotation marks.
+_RUNNERS = frozenset(
+    {"env", "time", "sudo", "doas", "su", "nice", "nohup", "timeout", "stdbuf", "setsid", "xargs", "watch", "script"}
+    | {"ssh", "docker", "podman", "uv", "uvx", "pipx", "poetry", "hatch", "pdm"}
+    | {"bash", "sh", "zsh", "dash", "fish", "ksh", "cmd", "pwsh", "powershell"}
+)
+# The views of a project, and the folder of the record and its index.
+_FILES = re.compile(
+    r"\.recall[/\\]+(?:views|memory)\b|\bcd\s+\S*\.recall\b|\brecall[/\\]+workspaces\b"
+    r"|\bworkspaces[/\\]+[0-9a-f]{8}-[0-9a-f-]{27}\b"
+)
+_NO_COMMAND = frozenset({"prompt", "description", "content", "instructions", "old_string", "new_string", "message"})
+_TOKEN = re.compile(r"""(?:[^\s;&|(){}`"'\\]|\\.|"(?:[^"\\]|\\.)*+"|'[^']*+')++|[;&|(){}`\n]|["'\\]""", re.DOTALL)
+_ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
+_DEPTH = 3  # shells within shells
 
 
 class OwnOutput:
@@ -31,8 +47,8 @@ class OwnOutput:
 
     def note(self, event: Event) -> None:
         """Remember a tool call that reads the record."""
-        text = "\n".join(_strings(event.body.get("input")))
-        if "recall" in text and _READS.search(text):
+        given = list(_strings(event.body.get("input")))
+        if any(_FILES.search(text) or reads_record(text) for text in (*given, " ".join(given))):
             self._open.add(_call(event))
 
     def holds(self, event: Event) -> bool:
@@ -40,13 +56,62 @@ class OwnOutput:
         return _call(event) in self._open
 
 
+def reads_record(line: str, depth: int = _DEPTH) -> bool:
+    """Return whether a line of shell runs a command of recall that prints what the record holds."""
+    if "recall" not in line:
+        return False
+    command: list[str] = []
+    for token in _TOKEN.findall(line.replace("\\\n", " ") + "\n"):
+        if len(token) > 1 or token not in ";&|(){}`\n":
+            command.append(token)
+        elif _is_reading(command, depth):
+            return True
+        else:
+            command = []
+    return False
+
+
+def _is_reading(words: list[str], depth: int) -> bool:
+    start = next((at for at, word in enumerate(words) if not _leads(word)), len(words))
+    words = words[start:]
+    if not words:
+        return False
+    if _name(words[0]) == "recall":
+        return _prints(words[1:])
+    if _name(words[0]) not in _RUNNERS:
+        return False
+    return any(
+        (_name(word) == "recall" and _prints(words[at + 1 :]))
+        or (depth > 0 and word[0] in "\"'" and reads_record(word[1:-1], depth - 1))
+        for at, word in enumerate(words)
+    )
+
+
+def _leads(word: str) -> bool:
+    return word in _KEYWORDS or word.startswith("-") or _ASSIGNMENT.match(word) is not None
+
+
+def _prints(arguments: list[str]) -> bool:
+    words = [word.strip("\"'") for word in arguments if not word.startswith("-")][:2]
+    return bool(words) and (words[0] in _READING or (words[0] in _LISTING and words[1:] == ["list"]))
+
+
+def _name(word: str) -> str:
+    """Return the name of the program that a word of shell starts."""
+    return re.split(r"[/\\]", word.strip("\"'"))[-1].removesuffix(".exe")
+
+
 def _call(event: Event) -> tuple[str, str]:
     return event.session, str(event.body.get("call_id", ""))
 
 
-def _strings(value: object) -> list[str]:
+def _strings(value: object) -> Iterator[str]:
     if isinstance(value, dict):
-        return [text for item in value.values() for text in _strings(item)]
-    if isinstance(value, list):
-        return [text for item in value for text in _strings(item)]
-    return [value] if isinstance(value, str) else []
+        for key, item in value.items():
+            if key not in _NO_COMMAND:
+                yield from _strings(item)
+    elif isinstance(value, list):
+        for item in value:
+            yield from _strings(item)
+    elif isinstance(value, str):
+        yield value

@@ -1,7 +1,11 @@
 """What an agent read through recall itself is no experience: the calls stay, their results have no passages."""
 
+import random
+
 import pytest
 from support.talk import Talk, indexed, passages, record, recorded
+
+from indexer.own_output import reads_record
 
 SAID = "The gateway listens on port 7443."
 QUOTED = f"1  abc#0-33  codex session  {SAID}"
@@ -32,6 +36,8 @@ def texts(store):
         {"commands": ["ls", "RECALL_ACTOR=codex /home/dev/.local/bin/recall context --last 20"]},
         {"command": "uv run recall last"},
         {"file_path": "/home/dev/shop/.recall/views/handoff.md"},
+        {"command": "cd .recall && cat views/handoff.md"},
+        {"command": "grep -h port ~/.local/share/recall/workspaces/*/log/activity.jsonl"},
     ],
 )
 def test_what_a_reading_command_printed_has_no_passage(arguments, tmp_path):
@@ -51,6 +57,7 @@ def test_what_a_reading_command_printed_has_no_passage(arguments, tmp_path):
         {"command": "grep 'recall query' notes.txt"},
         {"prompt": "Do you recall context about the gateway?"},
         {"command": "totalrecall show"},
+        {"prompt": "Look with `recall query port`, then (recall show abc) and report."},
     ],
 )
 def test_other_results_are_found(arguments, tmp_path):
@@ -70,3 +77,57 @@ def test_a_result_that_comes_with_the_next_run_is_known_by_its_call(tmp_path):
     with indexed(workspace) as store:
         assert SAID in texts(store)
         assert QUOTED not in texts(store)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        'bash -c "recall query port"',
+        "sh -lc 'cd /srv; recall query port'",
+        'for q in a b; do recall query "$q"; done',
+        "if recall show abc; then echo yes; fi",
+        "cut -d' ' -f1 found | xargs -n1 recall show",
+        "! recall query x",
+        "{ recall query x; }",
+        'out=$(recall query port) && echo "$out"',
+        "echo `recall query x`",
+        "recall \\\n  query x",
+        "FOO='a b' x=1 recall query y",
+        "uv run --project /srv recall query x",
+        "uvx --from lca-recall recall query x",
+        "sudo -u dev nice -n 5 recall query x",
+        "stdbuf -oL recall query x | tee out.txt",
+        '"/home/my user/bin/recall" query x',
+        r'& "C:\venv\Scripts\recall.exe" query x',
+        "cmd /c recall query x",
+        "recall task list --json",
+        "recall question list",
+    ],
+)
+def test_a_reading_command_is_known_however_a_shell_starts_it(line):
+    assert reads_record(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "echo 'run recall query x'",
+        "git commit -m 'Let recall query print more'",
+        "rg 'recall query' docs",
+        "cat recall/query.py",
+        "python -m pytest tests/recall -k query",
+        "recall task add 'query the log'",
+        "recall sync; recall index",
+        "bash -c 'recall decide \"show less\"'",
+    ],
+)
+def test_a_command_that_only_names_one_is_another(line):
+    assert not reads_record(line)
+
+
+def test_no_line_however_odd_is_an_error():
+    rng = random.Random(7)
+    signs = ["recall", " ", "query", '"', "'", "\\", "`", ";", "(", "bash -c ", "\n", "$", "x="]
+
+    for _ in range(3000):
+        reads_record("recall " + "".join(rng.choice(signs) for _ in range(rng.randrange(30))))
