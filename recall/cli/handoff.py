@@ -38,10 +38,12 @@ def command(
     """Print a handoff: ten sections with a pointer on every line, then the last messages that belong to it.
 
     It is an aid over the record, not a replacement: 'recall show POINTER' opens every line. Writes nothing.
+    It stands between recall's marks: pasted into a prompt, it is known and never taken for something new.
 
     \b
         recall handoff --task T1
     """
+    from recall.injection import frame
     from transcript.handoff import SHOWN, session_of, window
     from transcript.projections.handoff import PURPOSES, Focus, page, sections
     from transcript.projections.views import folded
@@ -68,14 +70,14 @@ def command(
         )
         return
     about = f" of {focus.task}" if focus.task else ""
-    say(f"# Handoff{about} for {reader(focus)}\n")
-    say("\n".join(page(state, focus)))
+    parts = [f"# Handoff{about} for {reader(focus)}\n", "\n".join(page(state, focus))]
     if last:
-        say(f"## The last {counted(len(messages), 'message')}\n")
+        parts.append(f"## The last {counted(len(messages), 'message')}\n")
     for message in messages:
         text = veil(message.text)
         cut = "" if len(text) <= SHOWN else " … ['recall show' has the rest]"
-        say(f"{heading(message.event)} [{message.why}]\n{text[:SHOWN]}{cut}\n")
+        parts.append(f"{heading(message.event)} [{message.why}]\n{text[:SHOWN]}{cut}\n")
+    say(frame("\n".join(parts)))
 
 
 def reader(focus: Focus) -> str:

@@ -11,6 +11,7 @@ from recall.cli.app import App
 from recall.cli.curate import AGENTS, author
 from recall.cli.group import run
 from transcript.curation import Author, Setting, task
+from transcript.injected import strip_blocks
 from transcript.log import Log
 
 
@@ -246,7 +247,7 @@ def test_handoff_of_a_task_prints_sections_and_window(recall):
         (f"the wagtail port is {8000 + n}", "topic") for n in range(3)
     ]
     printed = recall("handoff", "--task", "T1", "--for", "codex")
-    assert printed.out.startswith("# Handoff of T1 for codex, a new session")
+    assert "\n# Handoff of T1 for codex, a new session\n" in printed.out
     assert printed.out.count("\n## ") == 11
     assert "## The last 3 messages\n" in printed.out
     assert recall("handoff", "--task", "T9").code == 1
@@ -257,7 +258,11 @@ def test_handoff_without_messages_ends_with_its_sections(recall):
     with_them, without = recall("handoff").out, recall("handoff", "--last", "0").out
 
     assert "## The last 3 messages" in with_them
-    assert without == with_them.partition("## The last")[0]
+    assert without.splitlines()[1:-1] == with_them.partition("## The last")[0].splitlines()[1:]
+
+
+def test_a_handoff_that_is_pasted_into_a_prompt_is_known_as_recalls(recall):
+    assert strip_blocks(f"Go on from this: {recall('handoff').out.strip()} mink-1414") == "Go on from this:  mink-1414"
 
 
 def test_handoff_shows_no_credential_that_a_message_holds(recall):
@@ -279,8 +284,8 @@ def test_handoff_is_refused_for_whom_nobody_knows(recall):
 
     assert (mistyped.code, mistyped.out) == (2, "")
     assert "'compction' is none of compaction, role, session, aider" in mistyped.err
-    assert recall("handoff", "--for", "loom").out.startswith("# Handoff for loom, a new session")
-    assert recall("handoff", "--for", "grok").out.startswith("# Handoff for grok-build, a new session")
+    assert recall("handoff", "--for", "loom").out.split("\n")[1] == "# Handoff for loom, a new session"
+    assert recall("handoff", "--for", "grok").out.split("\n")[1] == "# Handoff for grok-build, a new session"
     assert recall("handoff", "--for", "compaction", "--session", "s-lo").out.count("s-loom") == 2
     assert "no session begins with 'zz'" in recall("handoff", "--session", "zz").err
 
@@ -295,7 +300,7 @@ def test_handoff_is_refused_for_whom_nobody_knows(recall):
     ],
 )
 def test_a_handoff_says_for_whom_it_is(recall, given, heading):
-    assert recall("handoff", *given).out.splitlines()[0] == heading
+    assert recall("handoff", *given).out.splitlines()[1] == heading
 
 
 def test_a_turn_names_its_agent_and_what_a_command_wrote_its_author(recall):
