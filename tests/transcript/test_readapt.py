@@ -39,7 +39,7 @@ def test_the_same_adapter_adds_nothing_even_when_the_files_are_gone(project):
 
 
 def test_a_newer_adapter_adds_what_it_understands_now(project, monkeypatch):
-    monkeypatch.setattr(claude_reader, "_SYSTEM_COUNTED", frozenset())
+    monkeypatch.setattr(claude_reader, "SYSTEM_COUNTED", frozenset())
 
     report = readapt(project.workspace, now=NOW)
     again = readapt(project.workspace, now=NOW)

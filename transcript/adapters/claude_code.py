@@ -12,8 +12,9 @@ from pathlib import Path
 from typing import Any, BinaryIO
 
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.claude_reader import KNOWN_TYPES, ClaudeReader
+from transcript.adapters.claude_reader import ClaudeReader
 from transcript.adapters.claude_record import ADAPTER_VERSION, HARNESS
+from transcript.adapters.claude_types import KNOWN_TYPES
 from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.walk import find, home

@@ -11,64 +11,18 @@ from transcript.adapters.claude_blocks import joined
 from transcript.adapters.claude_message import Messages
 from transcript.adapters.claude_output import Output
 from transcript.adapters.claude_record import Record
+from transcript.adapters.claude_types import (
+    ATTACHMENTS_COUNTED,
+    BOOKKEEPING,
+    HOOK_ATTACHMENTS,
+    PROGRESS_COUNTED,
+    SYSTEM_COUNTED,
+    SYSTEM_KNOWN,
+)
 from transcript.adapters.jsonl import Line
 from transcript.adapters.tree_memory import Memory
 from transcript.adapters.values import type_of
 
-# Session bookkeeping: counted, kept in the native bytes, no event.
-BOOKKEEPING = frozenset(
-    {
-        "file-history-snapshot",
-        "queue-operation",
-        "summary",
-        "last-prompt",
-        "mode",
-        "permission-mode",
-        "ai-title",
-        "custom-title",
-        "frame-link",
-    }
-)
-KNOWN_TYPES = frozenset({"user", "assistant", "progress", "system", "attachment", "pr-link"}) | BOOKKEEPING
-_SYSTEM_COUNTED = frozenset({"stop_hook_summary", "turn_duration"})
-_SYSTEM_KNOWN = frozenset(
-    {
-        "compact_boundary",
-        "microcompact_boundary",
-        "api_error",
-        "local_command",
-        "model_refusal_fallback",
-        "informational",
-    }
-)
-_PROGRESS_COUNTED = frozenset(
-    {"bash_progress", "hook_progress", "mcp_progress", "query_update", "search_results_received", "waiting_for_task"}
-)
-_ATTACHMENTS_COUNTED = frozenset(
-    {
-        "nested_memory",
-        "task_reminder",
-        "edited_text_file",
-        "file",
-        "compact_file_reference",
-        "skill_listing",
-        "agent_listing_delta",
-        "deferred_tools_delta",
-        "mcp_instructions_delta",
-        "command_permissions",
-        "auto_mode",
-    }
-)
-_HOOK_ATTACHMENTS = frozenset(
-    {
-        "hook_additional_context",
-        "hook_success",
-        "hook_system_message",
-        "hook_non_blocking_error",
-        "hook_blocking_error",
-        "hook_cancelled",
-    }
-)
 _SHARED_WITH_WORKER = ("sessionId", "session_id", "cwd", "gitBranch", "version", "timestamp")
 
 
@@ -131,11 +85,11 @@ class ClaudeReader:
         self.counts.records[f"attachment/{kind}"] += 1
         if kind == "queued_command":
             self._queued(record, attachment)
-        elif kind in _HOOK_ATTACHMENTS:
+        elif kind in HOOK_ATTACHMENTS:
             text = joined(attachment.get("content")) or joined(attachment.get("stdout"))
             if text:
                 self._out.emit(record, "system", {"subtype": kind, "text": text}, 0)
-        elif kind not in _ATTACHMENTS_COUNTED:
+        elif kind not in ATTACHMENTS_COUNTED:
             self._unknown(record, f"attachment/{kind}", fields)
 
     def _queued(self, record: Record, attachment: dict[str, Any]) -> None:
@@ -156,7 +110,7 @@ class ClaudeReader:
         self.counts.records[f"progress/{kind}"] += 1
         if kind == "agent_progress":
             self._agent_progress(record, fields, data)
-        elif kind not in _PROGRESS_COUNTED:
+        elif kind not in PROGRESS_COUNTED:
             self._unknown(record, f"progress/{kind}", fields)
 
     def _agent_progress(self, record: Record, fields: dict[str, Any], data: dict[str, Any]) -> None:
@@ -175,9 +129,9 @@ class ClaudeReader:
         subtype = fields.get("subtype")
         name = subtype if isinstance(subtype, str) else type(subtype).__name__
         self.counts.records[f"system/{name}"] += 1
-        if name in _SYSTEM_COUNTED:
+        if name in SYSTEM_COUNTED:
             return
-        if name not in _SYSTEM_KNOWN:
+        if name not in SYSTEM_KNOWN:
             self.counts.unknown[f"system/{name}@{record.version}"] += 1
         body: dict[str, Any] = {"subtype": name, "text": joined(fields.get("content") or fields.get("error"))}
         if isinstance(fields.get("compactMetadata"), dict):
