@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from transcript.event import Event
 
 SNIPPET = 400
-OBSERVED = ("author", "actor_kind", "channel", "category", "private", "ref")
+PROVENANCE = ("author", "actor_kind", "channel", "category", "private", "ref", "surface", "session_key")
 
 
 @click.command()
@@ -65,10 +65,11 @@ def command(app: App, pointer: str, neighbours: int, whole: bool, as_json: bool)
 
 
 def as_dict(event: Event) -> dict[str, Any]:
-    """An event's envelope as far as a reader needs it, with what a message of a channel came with."""
-    told = OBSERVED if event.type == "observation" else ()
+    """An event's envelope as far as a reader needs it, with who recorded it, its channel and its surface."""
+    by = {"author": event.body["actor"]} if "actor" in event.body else {}
     return {
-        **{name: event.body[name] for name in told if name in event.body},
+        **by,
+        **{name: event.body[name] for name in PROVENANCE if name in event.body},
         "id": event.id,
         "type": event.type,
         "ts": event.ts,
@@ -91,8 +92,9 @@ def heading(event: Event) -> str:
         what = f"{body.get('category')} on {body.get('channel')} by {body.get('author')}, external{hidden}"
     elif body.get("actor"):
         what = f"{event.type} by {body['actor']}"
+    surface = f"on {body['surface']}" if body.get("surface") else ""
     worker = f"sub-agent {body['worker']}" if body.get("worker") else ""
-    said = ", ".join(part for part in (f"{event.actor} ({what})", place(event), worker) if part)
+    said = ", ".join(part for part in (f"{event.actor} ({what})", place(event), surface, worker) if part)
     return f"{event.pointer}  {minute(event.ts)}  {said}"
 
 

@@ -310,9 +310,11 @@ def test_a_turn_names_its_agent_and_what_a_command_wrote_its_author(recall):
 
     [turn, *_] = recall("context", "--last", "1").out.splitlines()
     [decision, *_] = recall("context", "--type", "decision").out.splitlines()
+    told = json.loads(recall("context", "--type", "decision", "--json").out.splitlines()[0])
 
     assert turn.endswith("user (prompt), loom session 01a22a4d-5fb5")
     assert decision.endswith("human (decision by ana)")
+    assert (told["author"], told["actor_kind"]) == ("ana", "human")
 
 
 def test_health_counts_the_sessions_of_agents_as_log_stats_does(recall):

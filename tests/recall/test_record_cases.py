@@ -94,7 +94,7 @@ def test_case_log_source_deleted(shared, tmp_path):
 
 
 def test_one_recall_finds_what_was_said_on_both_surfaces_of_a_key(tmp_path):
-    """LCA-4.7-01."""
+    """LCA-4.7-01; a page of the talk says on which surface each of it was said."""
     project = Project(tmp_path)
     folder = project.root / "wire"
     folder.mkdir()
@@ -107,8 +107,14 @@ def test_one_recall_finds_what_was_said_on_both_surfaces_of_a_key(tmp_path):
     index(project)
 
     answer = found(project, LEDGER)
+    app = App(project.env, project.root, project.data)
+    page = CliRunner().invoke(cli, ["context", "--session-key", "desk"], obj=app).stdout
+    told = CliRunner().invoke(cli, ["context", "--session-key", "desk", "--json"], obj=app).stdout
 
     assert ("quokka-1101" in answer, "numbat-2202" in answer) == (True, True)
+    assert [line.rsplit(", ", 1)[1] for line in page.splitlines() if " (prompt)" in line] == ["on cli", "on web"]
+    turns = [json.loads(line) for line in told.splitlines()][:-1]
+    assert [(turn["surface"], turn["session_key"]) for turn in turns] == [("cli", "desk"), ("web", "desk")]
 
 
 def test_a_message_of_a_channel_is_shown_with_where_it_came_from(tmp_path):
