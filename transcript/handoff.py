@@ -6,7 +6,7 @@ from typing import Any
 from transcript.context import readable
 from transcript.errors import CurationError
 from transcript.event import Event
-from transcript.filters import role_of, tokens
+from transcript.filters import bound, role_of, tokens
 from transcript.log import Log
 from transcript.projections.handoff import Focus, tied_decisions, tied_evidence
 from transcript.telling import counted
@@ -30,7 +30,7 @@ class Message:
 
 
 def window(log: Log, state: dict[str, Any], focus: Focus, *, last: int = LAST) -> list[Message]:
-    """Return the last turns that belong to a focus, oldest first; CurationError when its task is unknown.
+    """Return the last turns that belong to a focus, in the order of time; CurationError when its task is unknown.
 
     With a task: turns that name it, that it points to, or that speak of its title. Without one: of the session that
     ends (compaction), what people asked (role), or the newest of all (session). Workers' turns are left out.
@@ -48,7 +48,8 @@ def window(log: Log, state: dict[str, Any], focus: Focus, *, last: int = LAST) -
             found.append(Message(event, text, why))
             if len(found) == last:
                 break
-    return found[::-1]
+    # Sessions that ran side by side, or were taken in late, stand one behind the other in the record.
+    return sorted(reversed(found), key=lambda message: bound(message.event.ts))
 
 
 def session_of(state: dict[str, Any], given: str) -> str:

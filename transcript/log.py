@@ -118,7 +118,7 @@ class Log:
             return head
         activity = self.directory / ACTIVITY
         if activity.exists() and activity.stat().st_size > 0:
-            raise RecordError("log/head is missing beside a record; run 'recall verify', the next write restores it")
+            raise RecordError("log/head is missing beside a record; the next write, as of 'recall sync', restores it")
         return Head(1, 0, self.start.hash, 0)
 
     def read(self, start: Position | None = None, *, sieve: "Sieve | None" = None) -> Iterator[Event]:

@@ -64,6 +64,21 @@ def test_windows_differ_by_purpose(tmp_path):
     assert said(purpose="compaction", session="s-codex") == ["context", "the"]
 
 
+def test_a_window_is_in_the_order_of_time_whatever_was_taken_in_first(tmp_path):
+    """Sessions that ran side by side are one talk; a moment may be written with or without its fraction."""
+    said = [
+        ("one", "s-1", "2026-03-02T09:00:00Z"),
+        ("three", "s-1", "2026-03-02T09:00:00.5Z"),
+        ("two", "s-2", "2026-03-02T09:00:00.100Z"),
+        ("four", "s-2", "2026-03-02T09:00:01Z"),
+    ]
+    log = make_log(tmp_path, [make_draft(text, text=text, session=session, ts=ts) for text, session, ts in said])
+
+    found = window(log, folded(log)[0], Focus())
+
+    assert [message.text for message in found] == ["one", "two", "three", "four"]
+
+
 def test_a_session_is_found_by_the_beginning_of_its_id_or_refused(tmp_path):
     one, two = "01a22a4d-5fb5-7545", "01a22a4d-71fc-7060"
     log = make_log(tmp_path, [make_draft("a", session=one), make_draft("b", session=two)])
