@@ -56,6 +56,7 @@ def command(
 
     Oldest first, with a cursor to the page before. Never the whole record unless you ask with --all: a page has
     at most 20 turns and 8,000 tokens. Filters combine: what is printed passes all of them.
+    Credentials are masked: agents read this, and keep what they read. 'recall show' has the exact words.
 
     \b
         recall context --agent grok --topic hooks --last 20
@@ -64,6 +65,7 @@ def command(
     from transcript.context import context
     from transcript.event import is_type, stamp
     from transcript.filters import SHORT_SESSION, TURN, Filter
+    from transcript.secrets import veil
 
     for name in types:
         if not is_type(name):
@@ -97,7 +99,7 @@ def command(
             emit(
                 {
                     **as_dict(turn.event),
-                    "text": turn.text,
+                    "text": veil(turn.text),
                     "tokens": turn.tokens,
                     "target": turn.target,
                     "cut": turn.cut,
@@ -106,7 +108,7 @@ def command(
         emit({"cursor": window.cursor, "note": window.note})
         return
     for turn in window.turns:
-        say(f"{'>' if turn.target else ' '} {heading(turn.event)}\n{turn.text}\n")
+        say(f"{'>' if turn.target else ' '} {heading(turn.event)}\n{veil(turn.text)}\n")
     if window.note:
         note(window.note)
     if session and not window.turns and len(session) < SHORT_SESSION:

@@ -84,11 +84,12 @@ def trail(app: App, start: str, as_json: bool, demo: bool) -> None:
     """
     from indexer.passages import event_text
     from transcript.accounts import trail as chain
+    from transcript.secrets import veil
 
     chosen = choose(app, demo)
     log = chosen.log(chosen.workspace())
     for step in chain(log, start):
-        text = event_text(step.event.type, log.body(step.event)) or "(redacted)"
+        text = veil(event_text(step.event.type, log.body(step.event))) or "(redacted)"
         if as_json:
             emit({**as_dict(step.event), "names": list(step.names), "text": text})
             continue

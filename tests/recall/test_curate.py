@@ -276,6 +276,21 @@ def test_handoff_shows_no_credential_that_a_message_holds(recall):
     assert shown.rows()[0]["window"][-1]["text"] == "push it with [secret:github-token]"
 
 
+@pytest.mark.parametrize("form", [(), ("--json",)], ids=["text", "json"])
+def test_what_an_agent_reads_of_the_record_holds_no_credential_and_show_has_the_words(recall, form):
+    token = "ghp_" + "Ab3dEf6hIj9l" * 3
+    recall.log.append([make_draft(9, text=f"push it with {token}")], now=NOW)
+    recall("decide", f"deploy with {token}")
+    decided = recall("context", "--type", "decision", "--json").rows()[0]["id"]
+
+    printed = recall("context", *form).out + recall("log", "trail", decided, *form).out
+
+    assert token not in printed
+    assert "push it with [secret:github-token]" in printed
+    assert "deploy with [secret:github-token]" in printed
+    assert token in recall("show", decided).out
+
+
 def test_handoff_is_refused_for_whom_nobody_knows(recall):
     """A word mistyped would give the handoff of another purpose; an agent that only the record knows is one."""
     recall.log.append([make_draft("l", agent="loom", session="s-loom")], now=NOW)
