@@ -49,7 +49,8 @@ def window(log: Log, state: dict[str, Any], focus: Focus, *, last: int = LAST) -
             if len(found) == last:
                 break
     # Sessions that ran side by side, or were taken in late, stand one behind the other in the record.
-    return sorted(reversed(found), key=lambda message: bound(message.event.ts))
+    found.reverse()
+    return sorted(found, key=lambda message: bound(message.event.ts))
 
 
 def session_of(state: dict[str, Any], given: str) -> str:
