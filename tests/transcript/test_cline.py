@@ -311,6 +311,17 @@ def test_a_document_half_written_is_left_for_later(project):
     assert nothing_new(project.sync(sources=folder(project)))
 
 
+def test_a_document_that_an_editor_gave_a_byte_order_mark_is_read(project):
+    session = ClineSession(str(project.root))
+    session.user("typed")
+    path = session.write(folder(project))
+    path.write_bytes(b"\xef\xbb\xbf" + path.read_bytes())
+
+    report = project.sync(sources=folder(project))
+
+    assert (project.texts(), report.failed) == (["typed"], [])
+
+
 def test_a_damaged_message_loses_nothing_else(project):
     session = ClineSession(str(project.root))
     session.user("one")

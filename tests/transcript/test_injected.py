@@ -35,6 +35,24 @@ def test_strip_cuts_whole_blocks_and_half_a_mark_cuts_only_itself(text, expected
     assert strip_blocks(text) == expected
 
 
+@pytest.mark.parametrize(
+    "escaped",
+    [
+        BLOCK.replace("[", "\\u005b").replace("]", "\\u005d"),
+        BLOCK.replace("[", "\\u005B").replace("]", "\\u005D").replace("/", "\\u002F"),
+        BLOCK.replace("[", "&#91;").replace("]", "&#93;").replace("/", "&#x2f;"),
+        BLOCK.replace("[", "&lsqb;").replace("]", "&rsqb;").replace("/", "&sol;"),
+        BLOCK.replace(" ", "\u00a0"),
+        BLOCK.replace(" ", "&nbsp;"),
+        BLOCK.replace("[", "\\[").replace("]", "\\]").replace("\\[", "[", 1),
+        "\n".join(f"> {line}" for line in BLOCK.split("\n")).removeprefix("> "),
+    ],
+    ids=["json", "json-capitals", "numbers", "names", "nbsp", "nbsp-name", "markdown", "quote"],
+)
+def test_a_block_is_cut_however_it_was_escaped_on_the_way(escaped):
+    assert strip_blocks(f"before {escaped} after") == "before  after"
+
+
 def test_a_block_quoted_between_two_lines_leaves_both():
     text = f"For the record:\n{BLOCK}\nMy own statement: twelve."
 
@@ -47,6 +65,11 @@ def test_many_half_marks_cost_linear_time():
     text = "[recall 1a2b3c4d] x " * 20_000 + "[/recall 99999999] " * 20_000
 
     assert len(block_spans(text)) == 40_000
+
+
+def test_a_long_run_of_backslashes_is_looked_through_once():
+    """Quadratic time would be half a minute here."""
+    assert block_spans("[recall 1a2b3c4d" + "\\" * 200_000) == []
 
 
 @given(

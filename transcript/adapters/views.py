@@ -33,7 +33,7 @@ def document(path: Path) -> Any:
     if path.stat().st_size > MAX_DOCUMENT_BYTES:
         raise UnreadableSource(f"longer than {MAX_DOCUMENT_BYTES >> 20} MiB")
     try:
-        return json.loads(path.read_bytes().decode("utf-8", "surrogatepass"))
+        return json.loads(path.read_bytes().decode("utf-8", "surrogatepass").removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raise UnreadableSource("no whole JSON document (perhaps half written)") from None
 
