@@ -34,11 +34,13 @@ class Filter:
     workers: bool = False
     surface: str = ""
     session_key: str = ""
+    only: frozenset[str] | None = None  # ids of events, where something else has found them
 
     def __call__(self, event: Event, log: Log) -> bool:
         """Say whether an event passes all of it; the words are looked at last."""
         return (
             event.type in self.types
+            and (self.only is None or event.id in self.only)
             and (self.workers or not event.body.get("worker"))
             and self._session(event)
             and (self.agent is None or agent_of(event) == self.agent)

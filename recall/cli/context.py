@@ -21,6 +21,7 @@ from recall.cli.show import as_dict, heading
 )
 @click.option("--type", "types", multiple=True, metavar="TYPE", help="Events of this type; may be repeated.")
 @click.option("--topic", default="", metavar="WORDS", help="Only what holds all of these words.")
+@click.option("--near", "meaning", default="", metavar="TEXT", help="Only what is near to TEXT in meaning, by vectors.")
 @click.option("--since", metavar="TIME", help="Only from this moment on.")
 @click.option("--until", metavar="TIME", help="Only before this moment.")
 @click.option("--include-workers", "workers", is_flag=True, help="Sub-agents' turns too.")
@@ -42,6 +43,7 @@ def command(
     role: str | None,
     types: tuple[str, ...],
     topic: str,
+    meaning: str,
     since: str | None,
     until: str | None,
     workers: bool,
@@ -62,6 +64,7 @@ def command(
         recall context --agent grok --topic hooks --last 20
     """
     from indexer.tokens import TokenCounter
+    from recall.cli.nearness import near
     from transcript.context import context
     from transcript.event import is_type, stamp
     from transcript.filters import SHORT_SESSION, TURN, Filter
@@ -70,6 +73,7 @@ def command(
     for name in types:
         if not is_type(name):
             raise click.UsageError(f"the record knows no events of type '{name}'; docs/schema.md lists them")
+    chosen = choose(app, demo)
     wanted = Filter(
         session=session,
         agent=agent_name(agent) if agent else None,
@@ -81,8 +85,8 @@ def command(
         workers=workers,
         surface=surface,
         session_key=session_key,
+        only=near(chosen, meaning) if meaning.strip() else None,
     )
-    chosen = choose(app, demo)
     window = context(
         chosen.log(chosen.workspace()),
         last=last,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 import click
 import pytest
+from support.embedder import StubEmbedder
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
@@ -368,6 +369,22 @@ def test_context_knows_a_harness_by_the_spellings_that_sync_knows(recall, spelt)
     rows = recall("context", "--agent", spelt, "--json").rows()
 
     assert [row["text"] for row in rows[:-1]] == ["from codex"]
+
+
+def test_context_by_meaning_gives_only_turns_that_are_near(recall, monkeypatch):
+    """ESAA-18, the semantic form; what it finds goes through the other filters as well."""
+    monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
+    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
+    recall.log.append([make_draft("noon", text="lunch is at noon"), make_draft("w", text="a port of call")], now=NOW)
+
+    early = recall("context", "--near", "wagtail port")
+    recall("index")
+    found = recall("context", "--near", "the wagtail port is what", "--json").rows()[:-1]
+    fewer = recall("context", "--near", "the wagtail port is what", "--topic", "8001", "--json").rows()[:-1]
+
+    assert (early.code, "recall index" in early.err) == (1, True)
+    assert [turn["text"] for turn in found] == [f"the wagtail port is {8000 + n}" for n in range(3)]
+    assert [turn["text"] for turn in fewer] == ["the wagtail port is 8001"]
 
 
 def test_context_combines_its_filters(recall):
