@@ -56,6 +56,9 @@ def stats(events: Iterable[Event]) -> Stats:
             found.turns_by_agent[agent] += 1
             found.turns_by_kind[str(event.body.get("kind", "redacted"))] += 1
     found.sessions = len(sessions)
+    for counts in (found.agents, found.turns_by_agent):
+        if counts:  # said even of nothing: the agents named are then known to be all there are
+            counts.setdefault(UNATTRIBUTED, 0)
     return found
 
 

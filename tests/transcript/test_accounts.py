@@ -116,7 +116,11 @@ def test_the_commands_print_what_the_record_holds(tmp_path):
     account = json.loads(run("audit", "--json", "--events"))
 
     assert counts["total"] == account["total"] == account["accounted"] == account["head"]["seq"] == head
-    assert counts["turns"] == {"total": 2, "agents": {"claude-code": 2}, "kinds": {"prompt": 1, "reply": 1}}
+    assert counts["turns"] == {
+        "total": 2,
+        "agents": {"claude-code": 2, UNATTRIBUTED: 0},
+        "kinds": {"prompt": 1, "reply": 1},
+    }
     assert all(len(part["ids"]) == part["events"] for part in account["projected"])
     assert "2 turns" in run("stats")
     assert "captured claude-code" in run("audit")
