@@ -14,6 +14,10 @@ from transcript.readapt import readapt
 
 ADAPTER = GeminiCli()
 BLOCK = f"[recall 1a2b3c4d]{OPEN_PHRASE}\nThe ceiling is nine (weasel-1313).\n[/recall 1a2b3c4d]"
+SHELL = (
+    "I ran the following shell command:\n```sh\nrecall query port\n```\n\n"
+    "This produced the following result:\n```\n1. 8713\n```"
+)
 TURN = [
     ("prompt", "Which port?"),
     ("tool_call", "run_shell_command"),
@@ -102,6 +106,19 @@ def test_content_is_a_text_a_part_or_parts(tmp_path):
         (BLOCK, "system:injected"),
         ("/compress now", "system:command"),
         ("?", "system:command"),
+        (SHELL, "system:shell_command"),
+        (
+            "Here is the user's editor context as a JSON object. This is for your information only.\n{}",
+            "system:ide_context",
+        ),
+        ("- **Workspace Directories:**\n  - /home/dev/shop\n- **Directory Structure:**", "system:directories"),
+        (
+            "Background execution update:\n<background_output>\n[PID: 7] done\n</background_output>",
+            "system:background_output",
+        ),
+        ("User has manually exited Plan Mode. Switching to Default mode.", "system:plan_mode"),
+        ("I ran the following shell command:\n```sh\nls\n```\nWhy is it empty?", "prompt"),
+        ("Here is the user's guide, read it", "prompt"),
         ("/home/dev/shop is empty, why?", "prompt"),
         ("Why does <hook_context> appear?", "prompt"),
         ("<hook_context> is a tag", "prompt"),
@@ -112,6 +129,14 @@ def test_only_a_text_that_starts_with_an_envelope_is_not_a_prompt(words, expecte
     session.user(words)
 
     assert said(read(ADAPTER, session.write(tmp_path))) == [(expected, words)]
+
+
+def test_a_hint_given_while_the_model_works_is_what_was_typed(tmp_path):
+    session = GeminiSession()
+    hint = "User steering update:\n<user_input>\nUse port 8713.\n</user_input>\nInternal instruction: Classify."
+    session.user({"functionResponse": {"id": "t1", "response": {"output": "ok"}}}, hint)
+
+    assert ("prompt", "Use port 8713.") in said(read(ADAPTER, session.write(tmp_path)))
 
 
 def test_injected_text_in_front_of_a_prompt_is_cut_off_it(tmp_path):

@@ -23,6 +23,20 @@ VIEW = "$project"
 _NOTICES = frozenset({"info", "warning", "error"})
 _ENVELOPE = re.compile(r"\s*<(session_context|hook_context)>.*?</\1>", re.DOTALL)
 _COMMAND = re.compile(r"\s*(?:/[a-z][\w:-]*(?=\s|$)|\?\s*$)")
+# What the client adds to the conversation in the name of the user, each a message of its own.
+_ADDED = (
+    (
+        re.compile(
+            r"I ran the following shell command:\n```sh\n.*\n```\n\nThis produced the following result:\n```", re.DOTALL
+        ),
+        "shell_command",
+    ),
+    (re.compile(r"Here is (?:the|a summary of changes in the) user's editor context\b"), "ide_context"),
+    (re.compile(r"- \*\*Workspace Directories:\*\*\n"), "directories"),
+    (re.compile(r"Background execution update:\n<background_output>\n"), "background_output"),
+    (re.compile(r"User has manually exited Plan Mode\. Switching to "), "plan_mode"),
+)
+_STEERED = re.compile(r"User steering update:\n<user_input>\n(.*)\n</user_input>\nInternal instruction: ", re.DOTALL)
 _FILES_HEAD = "--- Content from referenced files ---"
 _FILES_END = "--- End of content ---"
 _SNAPSHOT = "<state_snapshot>"
@@ -176,10 +190,12 @@ class GeminiReader:
         if rest.lstrip().startswith(_SNAPSHOT):
             said.boundary()
             said.summary(rest)
-        elif _COMMAND.match(rest):
-            said.system("command", rest)
+        elif (subtype := _added(rest)) or _COMMAND.match(rest):
+            said.system(subtype or "command", rest)
         elif has_block(rest) and not strip_blocks(rest).strip():
             said.system("injected", rest)
+        elif (steered := _STEERED.match(rest)) is not None:
+            said.turn(steered.group(1))
         else:
             said.turn(rest)
 
@@ -297,6 +313,11 @@ class _Said:
     def _emit(self, kind: str, event: str, body: dict[str, Any], actor: str, media: Media | None = None) -> bool:
         self.events.append(event)
         return self._out.emit(kind, event, body, actor, native=self.name, media=media)
+
+
+def _added(text: str) -> str:
+    """Return what kind of message of the client's own this is, "" for a person's."""
+    return next((subtype for form, subtype in _ADDED if form.match(text)), "")
 
 
 def _kind(fields: dict[str, Any]) -> str:
