@@ -27,7 +27,7 @@ def capture_lag(facts: Facts, *, warn_seconds: float = 3600, fail_seconds: float
         unit="seconds",
         level=level,
         text=text,
-        meaning="Transcripts of this workspace that have grown since they were read.",
+        meaning="Transcripts of this workspace that have grown since they were read, or have to be read again.",
         action="run 'recall sync'; hooks do it after every turn" if level else "",
         details=tuple(
             f"{one.harness}: {counted(one.files, 'file')} ({size(one.bytes)}), "
