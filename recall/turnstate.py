@@ -70,8 +70,13 @@ class TurnState:
             _write(self.path, _State(state.injected[-MOST_IDS:], state.claims, state.opening))
 
     def opening(self) -> str:
-        """Return how the session started, "" once its opening was told."""
-        return _read(self.path).opening
+        """Return how the session started, "" once its opening was told.
+
+        A session of which nothing is known yet has just started: its first prompt may come before its start is noted.
+        """
+        if not self.session:
+            return ""
+        return _read(self.path).opening if self.path.exists() else "startup"
 
     def open(self, source: str) -> None:
         """Remember how the session started, for its next prompt; "" when that prompt has been answered."""

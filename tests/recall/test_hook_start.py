@@ -155,7 +155,7 @@ def test_the_first_prompt_brings_what_is_recalled_too_and_nothing_of_it_twice(re
         writer.index(workspace, store, IndexSettings(), now=NOW)
     where = {"cwd": str(project()), "session_id": "begun"}
     words = "Are we to use Python 3.11 for its tomllib, and where do the fixtures live?"
-    before = ask(resident, prompt("gemini-cli", words), "gemini-cli")
+    before = ask(resident, prompt("claude-code", words))
 
     ask(resident, raw("gemini-cli", "SessionStart", **where), "gemini-cli")
     after = ask(resident, raw("gemini-cli", "UserPromptSubmit", **where, prompt=words), "gemini-cli")
@@ -164,6 +164,18 @@ def test_the_first_prompt_brings_what_is_recalled_too_and_nothing_of_it_twice(re
     assert NEXT not in before
     assert NEXT in after
     assert after.count("Use Python 3.11") == 1
+
+
+@pytest.mark.parametrize("harness", WITH_PROMPT)
+def test_a_first_prompt_that_comes_before_its_start_is_told_all_the_same(harness, resident, workspace):
+    """The hooks of a start and of the prompt after it may run at the same time."""
+    first = ask(resident, prompt(harness), harness)
+    ask(resident, start(harness), harness)
+    second = ask(resident, prompt(harness, "And now?"), harness)
+
+    assert NEXT in first
+    assert second == ""
+    assert [row["source"] for row in told_rows(workspace)] == ["startup"]
 
 
 def test_an_opening_that_did_not_leave_is_told_with_the_next_prompt(data, resident, workspace):
