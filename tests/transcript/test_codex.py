@@ -136,6 +136,8 @@ def test_capture_at_every_line_equals_capture_of_the_whole(era, project, tmp_pat
         ("<apps_instructions>x", "system:instructions"),
         ("<turn_aborted>\nx", "system:interrupted"),
         ("<skill>\n<name>x</name>", "system:skill"),
+        ("<user_action>\n<context>a review</context>", "system:user_action"),
+        ("<model_switch>\nx", "system:instructions"),
         (BLOCK, "system:injected"),
         ("Why does <environment_context> appear?", "prompt"),
         ("<b>bold</b>", "prompt"),

@@ -27,6 +27,14 @@ _ENVELOPES = (
     ("<user_shell_command>", "shell_command"),
     ("<subagent_notification>", "worker_notification"),
     ("<hook_prompt", "hook_output"),
+    ("<user_action>", "user_action"),
+    ("<model_switch>", "instructions"),
+    ("<recommended_plugins>", "instructions"),
+    ("<realtime_conversation>", "instructions"),
+    ("<startup_context>", "instructions"),
+    ("<context_window_reminder>", "notice"),
+    ("<rollout_budget>", "notice"),
+    ("<user_verification_notice>", "notice"),
 )
 
 
