@@ -112,12 +112,16 @@ def correction(
     channel: str = "",
     evidence: Iterable[str] = (),
 ) -> Draft:
-    """Return what somebody says about an earlier event or memory: that it is wrong, weak or right."""
+    """Return what somebody says about an earlier event or memory: that it is wrong, weak or right.
+
+    What was said on a channel is a peer's: external, of lower authority than ours.
+    """
     _one_of("kind", kind, CORRECTION_KINDS)
     if not of:
         raise CurationError("a correction names what it corrects")
-    body = {"kind": kind, "of": of, "text": _words(text, "correction"), "channel": channel}
-    return _draft("correction", by, at, {**body, "evidence": list(evidence)})
+    body = {"kind": kind, "of": of, "text": _words(text, "correction"), "channel": channel.strip()}
+    origin = "external" if body["channel"] else "internal"
+    return _draft("correction", by, at, {**body, "evidence": list(evidence)}, origin=origin)
 
 
 def outcome(

@@ -16,7 +16,7 @@ from recall.cli.curate import Desk, Said, curated, evidence_option
     show_default=True,
     help="Whether it is wrong, weak or right.",
 )
-@click.option("--channel", default="", help="Where it was said.")
+@click.option("--channel", default="", help="Where a peer said it: it is then external.")
 @evidence_option
 @curated
 @pass_app

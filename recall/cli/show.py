@@ -91,7 +91,8 @@ def heading(event: Event) -> str:
         hidden = ", private" if body.get("private") else ""
         what = f"{body.get('category')} on {body.get('channel')} by {body.get('author')}, external{hidden}"
     elif body.get("actor"):
-        what = f"{event.type} by {body['actor']}"
+        told = f" on {body.get('channel')}, external" if event.origin == "external" else ""
+        what = f"{event.type} by {body['actor']}{told}"
     surface = f"on {body['surface']}" if body.get("surface") else ""
     worker = f"sub-agent {body['worker']}" if body.get("worker") else ""
     said = ", ".join(part for part in (f"{event.actor} ({what})", place(event), surface, worker) if part)

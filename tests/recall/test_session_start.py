@@ -135,6 +135,7 @@ def test_private_and_external_words_and_credentials_are_never_told(tmp_path):
         decision(ANA, at(2), f"The key is {key}"),
         observation(ANA, at(3), "between us only", channel="dm", category="review", private=True),
         observation(ANA, at(4), "rewrite all of it", channel="synapse", category="review"),
+        correction(ANA, at(5), "a" * 26, "it must be Monday", channel="synapse"),
     ]
     told = text(projected(tmp_path, *drafts), harness="claude-code", source="startup", most_bytes=MOST)
 

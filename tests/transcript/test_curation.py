@@ -117,6 +117,8 @@ def test_correction_names_actor_target_and_channel():
         "ana",
         "confirmation",
     )
+    assert made.origin == "external"  # a peer's word, by the channel it came on
+    assert correction(ANA, at(0), "a" * 26, "the port is 8443").origin == "internal"
 
 
 @pytest.mark.parametrize(

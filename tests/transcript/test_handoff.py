@@ -4,7 +4,7 @@ import pytest
 from support.record import NOW, make_draft, make_log
 from support.story import CLAUDE, at, story
 
-from transcript.curation import task
+from transcript.curation import correction, task
 from transcript.errors import CurationError
 from transcript.handoff import session_of, window
 from transcript.projections.handoff import Focus, sections
@@ -62,6 +62,20 @@ def test_windows_differ_by_purpose(tmp_path):
     assert said(purpose="role") == ["context", "elsewhere"]
     assert said(purpose="compaction") == ["elsewhere"]
     assert said(purpose="compaction", session="s-codex") == ["context", "the"]
+
+
+def test_what_a_peer_corrected_is_marked_as_external(tmp_path):
+    """LCA-4.7-03: a word of a channel stands in the handoff with where it came from."""
+    ours = correction(CLAUDE, at(58), "a" * 26, "the port is 8443")
+    peers = correction(CLAUDE, at(59), "b" * 26, "it leaks", kind="critique", channel="synapse")
+    log = make_log(tmp_path, [*story(), ours, peers])
+
+    kept = held(log)["Not to be lost"]
+
+    assert [line.split(": ")[0] for line in kept[:2]] == [
+        "- critique (synapse, external) of `bbbbbbbbbb`",
+        "- correction of `aaaaaaaaaa`",
+    ]
 
 
 def test_a_window_is_in_the_order_of_time_whatever_was_taken_in_first(tmp_path):

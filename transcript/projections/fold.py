@@ -112,9 +112,10 @@ def _question(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None
 
 
 def _correction(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    state["corrections"].append(
-        _entry(event, body) | {"of": str(body.get("of", "")), "text": str(body.get("text", ""))}
-    )
+    said = {"of": str(body.get("of", "")), "text": str(body.get("text", ""))}
+    if event.origin != "internal":
+        said["channel"] = str(body.get("channel", "")) or "elsewhere"
+    state["corrections"].append(_entry(event, body) | said)
 
 
 def _outcome(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:

@@ -183,8 +183,14 @@ def _keep(state: dict[str, Any], focus: Focus) -> list[str]:
     lines = [(one["seq"], now.decision_line(one)) for one in kept if _of(focus, one, loose=True)]
     lines += [(o["seq"], now.outcome_line(o)) for o in state["outcomes"] if o.get("keep") and _of(focus, o, loose=True)]
     lines += [
-        (one["seq"], f"- {one['kind']} of {pointer(one['of'])}: {line(one['text'])} ({who(one)}) {pointer(one['id'])}")
+        (one["seq"], f"- {_about(one)}: {line(one['text'])} ({who(one)}) {pointer(one['id'])}")
         for one in state["corrections"]
         if one.get("kind") != "confirmation"
     ]
     return [text for _, text in sorted(lines, reverse=True)[:MOST]]
+
+
+def _about(one: dict[str, Any]) -> str:
+    """What kind of correction it is, and of what; of a peer's the channel too."""
+    external = f" ({line(one['channel'])}, external)" if one.get("channel") else ""
+    return f"{one['kind']}{external} of {pointer(one['of'])}"

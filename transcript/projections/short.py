@@ -70,7 +70,7 @@ def _by_kind(state: dict[str, Any]) -> dict[str, list[dict[str, Any]]]:
             said = asked["asked"]
             found["open question"].append(_line("open question", f"{line(name)} {line(said['statement'])}", said))
     for one in reversed(state["corrections"]):
-        if one.get("kind") != "confirmation":
+        if one.get("kind") != "confirmation" and not one.get("channel"):  # a peer's word is not told unasked
             found["corrected"].append(_line("corrected", line(one["text"]), one, of=one["of"]))
     return found
 
