@@ -253,6 +253,22 @@ def test_a_session_whose_folder_nothing_names_is_not_guessed(project):
     assert report.skipped["no_cwd"] == 1
 
 
+def test_a_trusted_path_is_not_believed_beside_a_project_whose_folder_has_the_same_name(tmp_path):
+    """Both write into one folder, and the trust of the last stands there: nothing tells whose a session is."""
+    mine, other = tmp_path / "pay-api", tmp_path / "pay" / "api"
+    mine.mkdir()
+    session = CursorSession(str(mine))
+    session.user("Which port?")
+    session.assistant(text("Port 8713."))
+    path = session.write(tmp_path / "projects")
+    alone = read(CURSOR, path)[0].body.get("cwd")
+
+    other.mkdir(parents=True)
+
+    assert alone == str(mine)
+    assert [draft.body.get("cwd", "") for draft in read(CURSOR, path) if draft.type == "conversation_turn"] == ["", ""]
+
+
 def test_a_trusted_path_with_another_name_is_not_believed(session, tmp_path):
     session.user("x")
     path = session.write(tmp_path)

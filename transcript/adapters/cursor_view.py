@@ -3,11 +3,14 @@
 The name of the project's folder is its path with everything but letters and digits turned to `-`: two projects can
 share it, and it is never decoded. It only confirms a path that stands in full in the records (the workspace that the
 client names, the files that tools touch), in `.workspace-trusted` beside them, or in the editor's list of workspaces.
-Without one the session's project stays unknown, and it is not taken in.
+The last two are about the folder of the name, not about a session: they count only while no other project there is has
+this name. Without a path the session's project stays unknown, and it is not taken in.
 """
 
+import contextlib
 import io
 import json
+import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
@@ -17,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 from transcript.adapters.values import text_of
 from transcript.adapters.views import as_line
 from transcript.adapters.walk import HEAD_BYTES, read_object
+from transcript.roots import same_place
 
 FOLDER = "agent-transcripts"
 VIEW = "cursor"
@@ -133,10 +137,26 @@ def _cwd(path: Path, data: bytes) -> str:
         if folder := _above(touched.group(1).replace("\\\\", "\\"), name):
             return folder
     trusted = text_of(read_object(project / TRUSTED).get("workspacePath"))
-    if trusted and slug(trusted) == name:
-        return trusted
-    known = {folder for folder in _workspaces(project) if slug(folder) == name}
-    return known.pop() if len(known) == 1 else ""
+    named = [trusted] if slug(trusted) == name else [item for item in _workspaces(project) if slug(item) == name]
+    if len(set(named)) != 1:
+        return ""
+    return named[0] if all(same_place(named[0], other) for other in _named(named[0], name)) else ""
+
+
+def _named(folder: str, name: str) -> set[str]:
+    """Return every folder there is on this one's drive that has this slug: one listing for each step of its path."""
+    found: set[str] = set()
+    below = [Path(folder).anchor or os.sep]
+    while below:
+        with contextlib.suppress(OSError), os.scandir(below.pop()) as entries:
+            for entry in entries:
+                begins = slug(entry.path)
+                if (begins and not f"{name}-".startswith(f"{begins}-")) or not entry.is_dir(follow_symlinks=False):
+                    continue
+                below.append(entry.path)
+                if begins == name:
+                    found.add(entry.path)
+    return found
 
 
 def _above(touched: str, name: str) -> str:
