@@ -21,7 +21,7 @@ from recall.cli.show import as_dict, heading
 )
 @click.option("--type", "types", multiple=True, metavar="TYPE", help="Events of this type; may be repeated.")
 @click.option("--topic", default="", metavar="WORDS", help="Only what holds all of these words.")
-@click.option("--near", "meaning", default="", metavar="TEXT", help="Only what is near to TEXT in meaning, by vectors.")
+@click.option("--near", "meaning", metavar="TEXT", help="Only what is near to TEXT in meaning, by vectors.")
 @click.option("--since", metavar="TIME", help="Only from this moment on.")
 @click.option("--until", metavar="TIME", help="Only before this moment.")
 @click.option("--include-workers", "workers", is_flag=True, help="Sub-agents' turns too.")
@@ -43,7 +43,7 @@ def command(
     role: str | None,
     types: tuple[str, ...],
     topic: str,
-    meaning: str,
+    meaning: str | None,
     since: str | None,
     until: str | None,
     workers: bool,
@@ -70,6 +70,10 @@ def command(
     from transcript.filters import SHORT_SESSION, TURN, Filter
     from transcript.secrets import veil
 
+    if around is not None and (cursor or every):
+        raise click.UsageError("--around is one page: leave --cursor and --all out; --radius makes it wider")
+    if meaning is not None and not meaning.strip():
+        raise click.UsageError("the text of --near is empty")
     for name in types:
         if not is_type(name):
             raise click.UsageError(f"the record knows no events of type '{name}'; docs/schema.md lists them")
@@ -85,7 +89,7 @@ def command(
         workers=workers,
         surface=surface,
         session_key=session_key,
-        only=near(chosen, meaning) if meaning.strip() else None,
+        only=near(chosen, meaning) if meaning else None,
     )
     window = context(
         chosen.log(chosen.workspace()),

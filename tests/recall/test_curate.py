@@ -387,6 +387,20 @@ def test_context_by_meaning_gives_only_turns_that_are_near(recall, monkeypatch):
     assert [turn["text"] for turn in fewer] == ["the wagtail port is 8001"]
 
 
+@pytest.mark.parametrize(
+    ("args", "said"),
+    [
+        (("--around", make_draft(1).id, "--cursor", "1.2.3.00000000"), "--cursor"),
+        (("--around", make_draft(1).id, "--all"), "--all"),
+        (("--near", " "), "--near is empty"),
+    ],
+)
+def test_context_refuses_what_does_not_go_together(recall, args, said):
+    done = recall("context", *args)
+
+    assert (done.code, said in done.err) == (2, True)
+
+
 def test_context_combines_its_filters(recall):
     rows = recall(
         "context", "--topic", "8001", "--role", "user", "--since", "2026-01-01", "--until", "2027-01-01", "--json"
