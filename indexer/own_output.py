@@ -30,6 +30,11 @@ _FILES = re.compile(
     r"\.recall[/\\]+(?:views|memory)\b|\bcd\s+\S*\.recall\b|\brecall[/\\]+workspaces\b"
     r"|\bworkspaces[/\\]+[0-9a-f]{8}-[0-9a-f-]{27}\b"
 )
+# One line of a search through the whole project: the view it was found in, the line's number, the line.
+_FOUND_IN_VIEW = re.compile(
+    r"^[^\S\n]*(?:[^\s:]{0,400}[/\\])?\.recall[/\\]{1,2}(?:views|memory)[/\\]{1,2}[^\s:]{1,200}[:-]\d{1,9}[:-][^\n]*\n?",
+    re.MULTILINE,
+)
 _NO_COMMAND = frozenset({"prompt", "description", "content", "instructions", "old_string", "new_string", "message"})
 _TOKEN = re.compile(r"""(?:[^\s;&|(){}`"'\\]|\\.|"(?:[^"\\]|\\.)*+"|'[^']*+')++|[;&|(){}`\n]|["'\\]""", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -54,6 +59,11 @@ class OwnOutput:
     def holds(self, event: Event) -> bool:
         """Return whether this tool result is what such a call printed."""
         return _call(event) in self._open
+
+
+def lines_of_views(text: str) -> list[tuple[int, int]]:
+    """Return the spans of the lines that a search found in recall's own views, in order."""
+    return [found.span() for found in _FOUND_IN_VIEW.finditer(text)] if ".recall" in text else []
 
 
 def reads_record(line: str, depth: int = _DEPTH) -> bool:

@@ -13,6 +13,7 @@ from typing import Any
 from unicodedata import normalize
 
 from indexer import chunker
+from indexer.own_output import lines_of_views
 from indexer.settings import IndexSettings
 from transcript import secrets
 from transcript.injected import block_spans
@@ -48,7 +49,7 @@ class Cutter:
         and own injections excepted.
         """
         text = _SURROGATE.sub("\ufffd", text)
-        spans = _without(block_spans(text), len(text))
+        spans = _without(sorted(block_spans(text) + (lines_of_views(text) if tool else [])), len(text))
         if tool:
             ends = chunker.keep_ends(len(text), self.settings.tool_head_chars, self.settings.tool_tail_chars)
         else:
@@ -126,7 +127,7 @@ def _without(holes: list[tuple[int, int]], length: int) -> list[tuple[int, int]]
     done = 0
     for start, end in holes:
         spans.append((done, start))
-        done = end
+        done = max(done, end)
     spans.append((done, length))
     return [span for span in spans if span[0] < span[1]]
 

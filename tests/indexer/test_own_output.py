@@ -65,6 +65,21 @@ def test_other_results_are_found(arguments, tmp_path):
         assert QUOTED in texts(store)
 
 
+@pytest.mark.parametrize(
+    "found_in", ["./.recall/views/decisions.md:7:", ".recall/views/state.md-7-", "/srv/.recall\\views\\a:7:"]
+)
+def test_of_a_search_through_the_project_the_lines_of_views_are_left_out(found_in, tmp_path):
+    talk = asked({"command": "grep -rn port ."})
+    talk.drafts[-1].body["text"] = f"./a.py:1:port = 1\n{found_in}{SAID}\n./b.py:2:port = 2"
+
+    with indexed(recorded(tmp_path, talk)) as store:
+        found = "\n".join(texts(store))
+
+    assert "port = 1" in found
+    assert "port = 2" in found
+    assert found.count(SAID) == 1
+
+
 def test_a_result_that_comes_with_the_next_run_is_known_by_its_call(tmp_path):
     talk = asked({"command": "recall query port"})
     late = talk.drafts.pop()
