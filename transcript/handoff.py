@@ -7,6 +7,7 @@ from transcript.context import readable
 from transcript.errors import CurationError
 from transcript.event import Event
 from transcript.filters import bound, role_of, tokens
+from transcript.injected import strip_blocks
 from transcript.log import Log
 from transcript.projections.handoff import Focus, tied_decisions, tied_evidence
 from transcript.telling import counted
@@ -33,7 +34,8 @@ def window(log: Log, state: dict[str, Any], focus: Focus, *, last: int = LAST) -
     """Return the last turns that belong to a focus, in the order of time; CurationError when its task is unknown.
 
     With a task: turns that name it, that it points to, or that speak of its title. Without one: of the session that
-    ends (compaction), what people asked (role), or the newest of all (session). Workers' turns are left out.
+    ends (compaction), what people asked (role), or the newest of all (session). Workers' turns are left out, and what
+    recall itself wrote is cut out of the words.
     """
     if focus.task and focus.task not in state["tasks"]:
         raise CurationError(f"there is no task {focus.task}; 'recall task list' shows them")
@@ -42,7 +44,10 @@ def window(log: Log, state: dict[str, Any], focus: Focus, *, last: int = LAST) -
     for event in log.read_back(only="conversation_turn") if last else ():
         if event.type != "conversation_turn" or event.body.get("worker") or not event.body:
             continue
-        text = readable(log, event)
+        whole = readable(log, event)
+        text = strip_blocks(whole)
+        if text != whole and not text.strip():  # a handoff that was handed over says nothing of its own
+            continue
         why = ties.of(event, text)
         if why:
             found.append(Message(event, text, why))

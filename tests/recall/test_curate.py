@@ -266,6 +266,17 @@ def test_a_handoff_that_is_pasted_into_a_prompt_is_known_as_recalls(recall):
     assert strip_blocks(f"Go on from this: {recall('handoff').out.strip()} mink-1414") == "Go on from this:  mink-1414"
 
 
+def test_a_handoff_holds_no_handoff_that_was_handed_over(recall):
+    first = recall("handoff").out
+    recall.log.append([make_draft(8, text=first), make_draft(9, text=f"{first}\nGo on with mink-1414.")], now=NOW)
+
+    second = recall("handoff").out
+
+    assert "mink-1414" in second
+    assert second.count("# Handoff for") == 1
+    assert "## The last 4 messages" in second
+
+
 def test_handoff_shows_no_credential_that_a_message_holds(recall):
     token = "ghp_" + "Ab3dEf6hIj9l" * 3
     recall.log.append([make_draft(9, text=f"push it with {token}")], now=NOW)
