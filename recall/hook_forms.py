@@ -80,8 +80,7 @@ class ExtensionForm:
 
     def __init__(self, harness: str, data: Path) -> None:
         self.command = str(launcher.launcher_path(data))
-        source = (files("recall") / "extensions" / f"{harness}.js").read_text(encoding="utf-8")
-        self._text = source.replace(PLACEHOLDER, json.dumps(self.command))
+        self._text = extension(harness, self.command)
 
     def problem(self, text: str) -> str:
         """Refuse a file of somebody else under our name."""
@@ -133,3 +132,10 @@ class RulesForm:
     def described(self) -> str:
         """Return what the block is."""
         return "block     how to ask for earlier work, and where the work stands; written anew after each turn"
+
+
+def extension(harness: str, launcher: str) -> str:
+    """Return a harness's extension file that calls this launcher: its own part, then how all of them call it."""
+    parts = (files("recall") / "extensions" / f"{name}.js" for name in (harness, "calls"))
+    text = "\n".join(part.read_text(encoding="utf-8") for part in parts)
+    return text.replace(PLACEHOLDER, json.dumps(launcher))

@@ -40,7 +40,7 @@ def test_every_package_is_marked_typed(wheel_names, package):
     [
         "indexer/data/tokenizer.json",
         *(f"transcript/schema/{name}.schema.json" for name in ("event", "export", "tasks", "wire")),
-        *(f"recall/extensions/{name}.js" for name in ("pi", "opencode", "cline")),
+        *(f"recall/extensions/{name}.js" for name in ("pi", "opencode", "cline", "calls")),
     ],
 )
 def test_data_files_are_in_the_wheel(wheel_names, name):
