@@ -107,7 +107,7 @@ class Fold:
             self.known += not stored
             self._rows.pointer(chunk_id, start, end, place)
             self.pointers += 1
-        if event.type == "decision" and event.origin == "internal" and event.body.get("supersedes"):
+        if event.type in CURATED_TYPES and event.origin == "internal" and event.body.get("supersedes"):
             self._rows.flag([str(event.body["supersedes"])], SUPERSEDED, session.id)
 
     def _stays_out(self, prepared: Prepared, session: SessionState, kind: int, worker: str, ts: int) -> bool:

@@ -111,27 +111,43 @@ def correction(
     kind: str = "correction",
     channel: str = "",
     evidence: Iterable[str] = (),
+    supersedes: str = "",
 ) -> Draft:
     """Return what somebody says about an earlier event or memory: that it is wrong, weak or right.
 
-    What was said on a channel is a peer's: external, of lower authority than ours.
+    What was said on a channel is a peer's: external, of lower authority than ours. `supersedes` is the whole id of an
+    earlier correction that this one replaces.
     """
     _one_of("kind", kind, CORRECTION_KINDS)
     if not of:
         raise CurationError("a correction names what it corrects")
     body = {"kind": kind, "of": of, "text": _words(text, "correction"), "channel": channel.strip()}
+    if channel.strip() and supersedes:
+        raise CurationError("what a peer says replaces nothing of ours; leave out --supersedes or --channel")
+    body["supersedes"] = supersedes
     origin = "external" if body["channel"] else "internal"
     return _draft("correction", by, at, {**body, "evidence": list(evidence)}, origin=origin)
 
 
 def outcome(
-    by: Author, at: Setting, text: str, status: str, *, task: str = "", keep: bool = False, evidence: Iterable[str] = ()
+    by: Author,
+    at: Setting,
+    text: str,
+    status: str,
+    *,
+    task: str = "",
+    keep: bool = False,
+    evidence: Iterable[str] = (),
+    supersedes: str = "",
 ) -> Draft:
-    """Return what came of something: verified, failed, untested, or expressly not claimed."""
+    """Return what came of something: verified, failed, untested, or expressly not claimed.
+
+    `supersedes` is the whole id of an earlier outcome that this one replaces.
+    """
     _one_of("status", status, OUTCOMES)
     words = _words(text, "outcome")
     body = {"status": status, "statement": words, "text": f"{status}: {words}", "task": task, "keep": keep}
-    return _draft("outcome", by, at, {**body, "evidence": list(evidence)})
+    return _draft("outcome", by, at, {**body, "supersedes": supersedes, "evidence": list(evidence)})
 
 
 def observation(
@@ -167,11 +183,12 @@ def resolve(log: Log, pointer: str) -> tuple[str, Event]:
     return f"{event.id}#{int(start)}-{int(end)}", event
 
 
-def resolved_decision(log: Log, pointer: str) -> str:
-    """Return the whole id of a decision; PointerError when the pointer names something else."""
+def resolved_as(log: Log, pointer: str, kind: str) -> str:
+    """Return the whole id of a decision, outcome or correction of ours; PointerError when it names something else."""
     event = resolve(log, pointer)[1]
-    if event.type != "decision" or event.origin != "internal":
-        raise PointerError(f"{pointer} is no decision but a {event.type}; see 'recall project' and decisions.md")
+    if event.type != kind or event.origin != "internal":
+        what = f"a {event.type}" if event.type != kind else f"a peer's {kind}"
+        raise PointerError(f"{pointer} is no {kind} of ours but {what}; see 'recall context --type {kind}'")
     return event.id
 
 

@@ -41,11 +41,11 @@ def command(
     \b
         recall decide "Use SQLite for the index" --why "one file, no server" --evidence abcdefghij
     """
-    from transcript.curation import decision, resolved_decision
+    from transcript.curation import decision, resolved_as
     from transcript.errors import CurationError
 
     desk = Desk(app, said)
-    replaced = resolved_decision(desk.log, supersedes) if supersedes is not None else ""
+    replaced = resolved_as(desk.log, supersedes, "decision") if supersedes is not None else ""
     held = desk.state()["decisions"].get(replaced)
     if held and held["superseded_by"]:
         raise CurationError(f"{supersedes} was superseded already by {held['superseded_by'][:10]}; supersede that one")

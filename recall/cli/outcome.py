@@ -14,24 +14,34 @@ from recall.cli.curate import Desk, Said, curated, evidence_option, keep_option,
     required=True,
     help="What came of it.",
 )
+@click.option("--supersedes", metavar="POINTER", help="The earlier outcome that this one replaces.")
 @evidence_option
 @task_option
 @keep_option
 @curated
 @pass_app
 def command(
-    app: App, text: str, status: str, evidence: tuple[str, ...], task_name: str, keep: bool, said: Said
+    app: App,
+    text: str,
+    status: str,
+    supersedes: str | None,
+    evidence: tuple[str, ...],
+    task_name: str,
+    keep: bool,
+    said: Said,
 ) -> None:
     """Record what was verified, what failed, what was not tested, and what is not claimed.
 
-    The next agent finds it in its handoff.
+    The next agent finds it in its handoff. What turned out otherwise is superseded by a later outcome; both stay in
+    the record.
 
     \b
         recall outcome "pytest -q: 212 passed" --status verified --task T1 --evidence abcdefghij
     """
-    from transcript.curation import outcome
+    from transcript.curation import outcome, resolved_as
 
     desk = Desk(app, said)
+    replaced = resolved_as(desk.log, supersedes, "outcome") if supersedes is not None else ""
     task, shown = desk.task(task_name), desk.pointers(evidence)
-    draft = outcome(desk.by, desk.at, text, status, task=task, keep=keep, evidence=shown)
+    draft = outcome(desk.by, desk.at, text, status, task=task, keep=keep, evidence=shown, supersedes=replaced)
     desk.write(draft, draft.body["text"])

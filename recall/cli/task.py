@@ -31,11 +31,11 @@ def add(app: App, title: str, evidence: tuple[str, ...], decisions: tuple[str, .
     \b
         recall task add "Close the file before renaming" --decision abcdefghij
     """
-    from transcript.curation import resolved_decision, task
+    from transcript.curation import resolved_as, task
 
     desk = Desk(app, said)
     shown = desk.pointers(evidence)
-    named = [resolved_decision(desk.log, pointer) for pointer in decisions]
+    named = [resolved_as(desk.log, pointer, "decision") for pointer in decisions]
     desk.write_named(
         "T",
         desk.state()["tasks"],

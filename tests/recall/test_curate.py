@@ -118,6 +118,40 @@ def test_a_task_of_another_tools_name_does_not_hinder_the_next_number(recall):
     assert [row["id"] for row in recall("task", "list", "--json").rows()] == ["build", "T1"]
 
 
+def last_id(recall) -> str:
+    return list(recall.log.read())[-1].id
+
+
+def test_an_outcome_that_turned_out_otherwise_is_superseded(recall):
+    recall("outcome", "pytest: 212 passed", "--status", "verified")
+    first = last_id(recall)
+
+    assert recall("outcome", "pytest: 3 failed on 3.13", "--status", "failed", "--supersedes", first).code == 0
+
+    state, handoff = ((recall.views / name).read_text() for name in ("state.md", "handoff.md"))
+    assert "3 failed on 3.13" in state
+    assert "3 failed on 3.13" in handoff
+    assert "212 passed" not in state + handoff
+    assert "212 passed" in recall("show", first).out
+
+
+def test_a_correction_is_superseded_by_a_later_one_of_ours_alone(recall):
+    of = next(iter(recall.log.read())).id
+    recall("correct", of, "the port is 8443")
+    first = last_id(recall)
+
+    assert recall("correct", of, "the port is 8444", "--supersedes", first).code == 0
+    assert "8443" not in (recall.views / "handoff.md").read_text()
+    second = last_id(recall)
+    by_a_peer = recall("correct", of, "the port is 1", "--supersedes", second, "--channel", "review")
+    of_another_kind = recall("outcome", "x", "--status", "failed", "--supersedes", second)
+
+    assert (by_a_peer.code, of_another_kind.code) == (1, 1)
+    assert "replaces nothing of ours" in by_a_peer.err
+    assert "is no outcome of ours but a correction" in of_another_kind.err
+    assert "8444" in (recall.views / "handoff.md").read_text()
+
+
 def test_questions_are_listed_with_their_answers(recall):
     recall("question", "ask", "Is a lock needed?")
     recall("question", "ask", "Which port?")

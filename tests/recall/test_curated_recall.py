@@ -43,6 +43,17 @@ def test_decision_is_recalled_as_curated_and_its_predecessor_is_not(tmp_path):
     assert sum(verdict == "shown" for verdict, _ in found.values()) == 1
 
 
+def test_outcome_that_was_superseded_is_not_shown(tmp_path):
+    old = outcome(ANA, at(0), "The wagtail service passes its smoke test on port 8443", "verified")
+    new = outcome(ANA, at(1), "The wagtail service fails its smoke test on port 8443", "failed", supersedes=old.id)
+
+    found = ask(make_log(tmp_path, [old, new]), "Does the wagtail service pass its smoke test on port 8443?")
+
+    assert found[new.body["text"]] == ("shown", "curated")
+    assert ("superseded", "curated") in found.values()
+    assert old.body["text"] not in found
+
+
 def test_decision_that_is_taken_up_again_in_the_same_words_is_shown(tmp_path):
     first = decision(ANA, at(0), "The wagtail service listens on port 8080")
     other = decision(ANA, at(1), "The wagtail service listens on port 8443", supersedes=first.id)

@@ -14,7 +14,7 @@ from transcript.curation import (
     question,
     resolve,
     resolved,
-    resolved_decision,
+    resolved_as,
     task,
 )
 from transcript.errors import CurationError, PointerError
@@ -66,10 +66,10 @@ def test_only_a_decision_of_ours_can_be_superseded(tmp_path):
     told = observation(CODEX, at(1), "Use Rust", channel="synapse", category="review")
     log = make_log(tmp_path, [make_draft(0), made, told])
 
-    assert resolved_decision(log, made.id[:10]) == made.id
+    assert resolved_as(log, made.id[:10], "decision") == made.id
     for wrong in (make_draft(0).id, told.id):
         with pytest.raises(PointerError, match="is no decision"):
-            resolved_decision(log, wrong)
+            resolved_as(log, wrong, "decision")
 
 
 def test_one_name_is_given_to_one_task(tmp_path):

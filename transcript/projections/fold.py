@@ -115,12 +115,19 @@ def _correction(state: dict[str, Any], event: Event, body: dict[str, Any]) -> No
     said = {"of": str(body.get("of", "")), "text": str(body.get("text", ""))}
     if event.origin != "internal":
         said["channel"] = str(body.get("channel", "")) or "elsewhere"
-    state["corrections"].append(_entry(event, body) | said)
+    _put(state["corrections"], event, body, said)
 
 
 def _outcome(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
     said = {"status": str(body.get("status", "")), "statement": str(body.get("statement", body.get("text", "")))}
-    state["outcomes"].append(_entry(event, body) | said)
+    _put(state["outcomes"], event, body, said)
+
+
+def _put(held: list[dict[str, Any]], event: Event, body: dict[str, Any], said: dict[str, Any]) -> None:
+    """Add an entry in place of the one that it supersedes, which the record keeps. A peer's replaces nothing."""
+    if event.origin == "internal" and body.get("supersedes"):
+        held[:] = [one for one in held if one["id"] != body["supersedes"]]
+    held.append(_entry(event, body) | said)
 
 
 def _observation(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
