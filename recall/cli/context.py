@@ -127,9 +127,10 @@ def command(
 
 def agent_name(given: str) -> str:
     """The harness that a name or its beginning stands for; what stands for none is taken as it is."""
-    from transcript.adapters.registry import matching
+    from transcript.adapters.names import HARNESSES, matching
 
-    found = matching(given, harnesses())
+    ours = matching(given, HARNESSES)
+    found = ours if len(ours) == 1 else matching(given, harnesses())
     if len(found) > 1:
         raise click.UsageError(f"'{given}' may be {', '.join(found)}; write more of the name")
     return found[0] if found else given

@@ -24,7 +24,7 @@ class Harness(click.Choice[str]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         """Return the harness's name."""
-        from transcript.adapters.registry import SPELLINGS
+        from transcript.adapters.names import SPELLINGS
 
         return super().convert(SPELLINGS.get(value, value), param, ctx)
 

@@ -14,7 +14,7 @@ from recall.announcement import announcement, left_to_do
 from recall.hook_places import PLACES, SCOPES
 from recall.hook_registry import registered
 from recall.hooks_install import Plan, install, plan_install, plan_removal, plan_removals, remove
-from transcript.adapters.registry import SPELLINGS
+from transcript.adapters.names import SPELLINGS
 from transcript.curation import Author, Setting, decision
 from transcript.errors import HookInstallError
 from transcript.log import Log

@@ -14,9 +14,14 @@ from support.wire import WireFile
 
 from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.jsonl import parse_line
+from transcript.adapters.names import HARNESSES
 from transcript.adapters.registry import ADAPTERS, fault, harness_of, named, registered
 from transcript.capture_claims import claim
 from transcript.errors import CaptureError
+
+
+def test_our_names_are_those_of_the_registry():
+    assert sorted(adapter.harness for adapter in ADAPTERS) == list(HARNESSES)
 
 
 def test_every_adapter_of_ours_has_its_own_name_and_claude_is_asked_last():

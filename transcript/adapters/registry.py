@@ -24,6 +24,7 @@ from transcript.adapters.cursor import Cursor
 from transcript.adapters.gemini_cli import GeminiCli
 from transcript.adapters.grok_build import GrokBuild
 from transcript.adapters.letta_code import LettaCode
+from transcript.adapters.names import matching
 from transcript.adapters.opencode import OpenCode
 from transcript.adapters.pi import Pi
 from transcript.adapters.qwen_code import QwenCode
@@ -48,15 +49,6 @@ ADAPTERS: tuple[Adapter, ...] = (
 )
 GROUP = "lca_recall.adapters"
 ORIGINS = ("internal", "external")
-SPELLINGS = {
-    "claude": "claude-code",
-    "codex-cli": "codex",
-    "copilot": "copilot-cli",
-    "gemini": "gemini-cli",
-    "grok": "grok-build",
-    "letta": "letta-code",
-    "qwen": "qwen-code",
-}
 _NAME = re.compile(r"[a-z0-9][a-z0-9-]*")
 _METHODS = ("roots", "discover", "open", "is_record", "recognises", "restarted", "recalled", "reader", "head")
 
@@ -114,14 +106,6 @@ def fault(adapter: Any) -> str:
         return "declares no origin: internal (the agent's own sessions) or external (what others said)"
     lacking = [name for name in _METHODS if not callable(getattr(adapter, name, None))]
     return f"lacks {', '.join(lacking)}" if lacking else ""
-
-
-def matching(name: str, harnesses: Sequence[str]) -> list[str]:
-    """Return the harnesses that a name may stand for: the one called so or spelt so, else all that begin so."""
-    wanted = name.strip().lower().replace("_", "-")
-    wanted = SPELLINGS.get(wanted, wanted)
-    begun = [harness for harness in harnesses if wanted and harness.startswith(wanted)]
-    return [wanted] if wanted in harnesses else begun
 
 
 def harness_of(name: str, harnesses: Sequence[str]) -> str:
