@@ -27,7 +27,6 @@ class Forgotten:
     chunks: int = 0
     pointers: int = 0
     vectors: int = 0
-    headings: int = 0
 
 
 def forget(workspace: Workspace, events: Sequence[str]) -> Forgotten:
@@ -93,7 +92,6 @@ def _generation(store: Store, g: int, events: Sequence[str], done: Forgotten) ->
                 f" (SELECT exchange {of_events} AND kind IN ({PROMPT}, {WORKER}))",
                 (names,),
             )
-            done.headings += store.changes()
             store.run(f"DELETE {of_events}", (names,))
             done.pointers += store.changes()
             _chunks(store, g, chunks, done)

@@ -7,14 +7,13 @@ backend only (`local-conv-2`, or `default`), so the agent's id is part of the se
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar
+from typing import Any, ClassVar
 
 from transcript.adapters.base import Options, SourceFile
-from transcript.adapters.pi import LETTA_FILE, is_session
+from transcript.adapters.pi import LETTA_FILE, Pi, is_session
 from transcript.adapters.pi_reader import PiReader
-from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.values import text_of
-from transcript.adapters.walk import begins, find, first, home, read_object
+from transcript.adapters.walk import begins, find, home, read_object
 
 _FORMAT = "pi-session-entry-jsonl"
 
@@ -33,8 +32,8 @@ class LettaReader(PiReader):
     }
 
 
-class LettaCode(TreeAdapter):
-    """The adapter of Letta Code's local conversations."""
+class LettaCode(Pi):
+    """The adapter of Letta Code's local conversations: files of pi in another place."""
 
     harness = "letta-code"
     version = LettaReader.adapter
@@ -60,26 +59,9 @@ class LettaCode(TreeAdapter):
             sources.append(SourceFile(self.harness, path, identity, session, "", str(path.parent)))
         return sources, refused
 
-    def open(self, source: SourceFile) -> BinaryIO:
-        """Return the conversation's file: it is lines already."""
-        return source.path.open("rb")
-
-    def is_record(self, value: dict[str, Any]) -> bool:
-        """Return whether an object behind damage is an entry."""
-        return isinstance(value.get("type"), str) and isinstance(value.get("timestamp"), str)
-
-    def recognises(self, values: Sequence[dict[str, Any]]) -> bool:
-        """Return whether the first records of a file begin a session."""
-        return bool(values) and is_session(values[0])
-
     def reader(self, source: SourceFile, memory: dict[str, Any], options: Options) -> LettaReader:
         """Return a reader that goes on where memory stands."""
         return LettaReader(source, memory, options)
-
-    def head(self, values: Sequence[dict[str, Any]]) -> tuple[str, str, str]:
-        """Return (cwd, time, session) as the first line says them."""
-        headers = [value for value in values if value.get("type") == "session"]
-        return first(headers, "cwd"), first(headers, "timestamp"), first(headers, "id")
 
 
 def _is_letta(path: Path, values: Sequence[dict[str, Any]]) -> bool:
