@@ -35,6 +35,10 @@ _FOUND_IN_VIEW = re.compile(
     r"^[^\S\n]*(?:[^\s:]{0,400}[/\\])?\.recall[/\\]{1,2}(?:views|memory)[/\\]{1,2}[^\s:]{1,200}[:-]\d{1,9}[:-][^\n]*\n?",
     re.MULTILINE,
 )
+# The tools of `recall mcp`, as harnesses name them: mcp__recall__search, mcp_recall_search, recall-search, recall.search.
+_TOOL = re.compile(r"(?:^|[^a-z])recall[_.:/ -]+(?:search|show|context|handoff)$", re.IGNORECASE)
+# Where a harness names the tool alone: what such a result begins with.
+_TOOL_RESULT = re.compile(r'\s*\{\s*"recall"\s*:\s*"(?:search|show|context|handoff)"\s*,')
 _NO_COMMAND = frozenset({"prompt", "description", "content", "instructions", "old_string", "new_string", "message"})
 _TOKEN = re.compile(r"""(?:[^\s;&|(){}`"'\\]|\\.|"(?:[^"\\]|\\.)*+"|'[^']*+')++|[;&|(){}`\n]|["'\\]""", re.DOTALL)
 _ASSIGNMENT = re.compile(r"[A-Za-z_]\w*=")
@@ -53,12 +57,14 @@ class OwnOutput:
     def note(self, event: Event) -> None:
         """Remember a tool call that reads the record."""
         given = list(_strings(event.body.get("input")))
-        if any(_FILES.search(text) or reads_record(text) for text in (*given, " ".join(given))):
+        if _TOOL.search(str(event.body.get("tool", ""))) or any(
+            _FILES.search(text) or reads_record(text) for text in (*given, " ".join(given))
+        ):
             self._open.add(_call(event))
 
-    def holds(self, event: Event) -> bool:
-        """Return whether this tool result is what such a call printed."""
-        return _call(event) in self._open
+    def holds(self, event: Event, text: str = "") -> bool:
+        """Return whether this tool result, or its text, is what such a call printed."""
+        return _call(event) in self._open or _TOOL_RESULT.match(text) is not None
 
 
 def lines_of_views(text: str) -> list[tuple[int, int]]:

@@ -194,7 +194,7 @@ class Preparer:
             return None
         if event.type == "tool_call":
             self._own.note(event)
-        elif event.type == "tool_result" and self._own.holds(event):
+        elif event.type == "tool_result" and self._own.holds(event, text):
             self._report.skipped["own_output"] += 1
             return Prepared(event)
         said = event.body.get("kind")

@@ -26,6 +26,7 @@ COMMANDS = {
     "replay-turn": "replay_turn",
     "context": "context",
     "handoff": "handoff",
+    "mcp": "mcp",
     "decide": "decide",
     "task": "task",
     "question": "question",
