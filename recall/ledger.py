@@ -20,7 +20,7 @@ from transcript.event import Draft, Event, stamp
 from transcript.log import Log
 
 TYPE = "recall"
-MODES = ("warm", "words", "tool", "demo")
+MODES = ("warm", "words", "tool", "posthoc", "demo")
 HOOK_MODES = ("warm", "words")  # a harness asked, not a person
 START_MODE = "handoff"  # a session started and was told where the work stands; nothing was searched
 MOST_LEFT_OUT = 50
@@ -81,7 +81,7 @@ def draft(query: Query, turn: Turn, settings: Settings, how: Circumstances, *, n
         ts_source="record",
         session=query.session or f"recall:{call or 'none'}",
         agent=query.harness,
-        actor="human" if how.mode in ("tool", "demo") else "system",
+        actor="human" if how.mode in ("tool", "posthoc", "demo") else "system",
         origin="internal",
         body={key: value for key, value in body.items() if value not in ("", [], {}, None)},
     )

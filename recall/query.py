@@ -16,11 +16,11 @@ class Query:
     channel: str | None = None
     audience: str | None = None  # "private" where only the owner reads along; anything else hides private items
     command: str | None = None
-    mode: str = "turn"  # "turn": a hook before the model; "tool": a person or agent looks on purpose
+    mode: str = "turn"  # turn: a hook before the model; tool: somebody looks on purpose; posthoc: for a draft
     root: str | None = None  # only records of this project root
     as_of: datetime | None = None  # only what was recorded before; off in a turn
     history: bool = False  # a question about what was: superseded items may answer it
 
     def __post_init__(self) -> None:
-        if self.mode not in ("turn", "tool", "demo"):
-            raise ValueError(f"mode is {self.mode!r}, must be turn, tool or demo")
+        if self.mode not in ("turn", "tool", "posthoc", "demo"):
+            raise ValueError(f"mode is {self.mode!r}, must be turn, tool, posthoc or demo")

@@ -220,10 +220,10 @@ class App:
                 call=os.urandom(8).hex(),
             )
         if record:
-            self._keep(workspace, ledger.draft(query, turn, settings, how, now=now), now)
+            self.keep(workspace, ledger.draft(query, turn, settings, how, now=now), now)
         return turn
 
-    def _keep(self, workspace: Workspace, row: Any, now: datetime) -> None:
+    def keep(self, workspace: Workspace, row: Any, now: datetime) -> None:
         """Append a ledger row; a record that cannot be written to is no reason to answer nothing."""
         from transcript.errors import RecordError
 

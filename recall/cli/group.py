@@ -26,6 +26,7 @@ COMMANDS = {
     "replay-turn": "replay_turn",
     "context": "context",
     "handoff": "handoff",
+    "cite": "cite",
     "mcp": "mcp",
     "decide": "decide",
     "task": "task",

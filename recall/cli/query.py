@@ -21,6 +21,9 @@ SNIPPET = 240
 @click.option("-n", "--limit", type=click.IntRange(min=1), default=5, show_default=True, help="Most results.")
 @click.option("--root", metavar="PATH", help="Only what was said in sessions of this folder.")
 @click.option("--as-of", metavar="TIME", help="Only what had been said before this time.")
+@click.option(
+    "--session", default="", metavar="ID", help="The running session; by default the one whose hook asked last."
+)
 @click.option("--words-only", is_flag=True, help="Leave vectors out.")
 @click.option("--explain", is_flag=True, help="Print every candidate's terms, and why it was left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per result.")
@@ -32,6 +35,7 @@ def command(
     limit: int,
     root: str | None,
     as_of: str | None,
+    session: str,
     words_only: bool,
     explain: bool,
     as_json: bool,
@@ -40,26 +44,30 @@ def command(
     """Search the past of this project for TEXT.
 
     Prints the ranked list and, for each result, whether a turn would have shown it: the hook's gate never silences a
-    person's search. Open a result with 'recall show POINTER'.
+    person's search. Open a result with 'recall show POINTER'. A result that a hook has put in front of the running
+    session already is marked with that turn.
 
     \b
         recall query "why sqlite and not postgres" -n 3
     """
     from recall.explain import explain_json, explain_text, item_json
+    from recall.provenance import injected
 
     if not text.strip():
         raise click.UsageError("the query is empty")
     when = moment(as_of) if as_of else None
-    turn = choose(app, demo).ask(text, root=root, as_of=when, words_only=words_only)
+    chosen = choose(app, demo)
+    told = injected(chosen.log(chosen.workspace()), session)
+    turn = chosen.ask(text, root=root, as_of=when, words_only=words_only)
     if explain:
         emit(explain_json(turn)) if as_json else say(explain_text(turn))
         return
     results = listed(turn)[:limit]
     for number, ranked in enumerate(results, start=1):
         if as_json:
-            emit(item_json(ranked))
+            emit({"mode": "tool", **item_json(ranked), "injected": told.get(ranked.candidate.pointer.event, "")})
         else:
-            say(("" if number == 1 else "\n") + result_text(number, ranked))
+            say(("" if number == 1 else "\n") + result_text(number, ranked, told.get(ranked.candidate.pointer.event)))
     if not results and not as_json:
         note(f"nothing found: {reason(turn)}")
 
@@ -78,7 +86,7 @@ def reason(turn: Turn) -> str:
     return SILENCE.get(turn.empty_reason, turn.empty_reason or "no match")
 
 
-def result_text(number: int, ranked: Ranked) -> str:
+def result_text(number: int, ranked: Ranked, turn: str | None = None) -> str:
     """One result for people: what it is, where it stands, how it scored, and its words."""
     from recall.injection import label, pointer_text
     from recall.selection import REASONS
@@ -97,6 +105,8 @@ def result_text(number: int, ranked: Ranked) -> str:
     if item.head.strip() and item.source != "prompt":
         lines.append(f"   asked: {shortened(' '.join(item.head.split()), SNIPPET // 2)}")
     lines.append(f"   {shortened(words, SNIPPET)}")
+    if turn:
+        lines.append(f"   injected already: a hook put it in front of this session in turn {turn}")
     return "\n".join(lines)
 
 
