@@ -9,6 +9,8 @@ import re
 from functools import lru_cache
 from unicodedata import normalize
 
+from indexer.function_words import FUNCTION_WORDS, LETTERS
+
 SEGMENTATION_VERSION = 1
 MAX_QUERY_TERMS = 32
 MAX_QUERY_CHARS = 20_000
@@ -33,36 +35,8 @@ _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}{_MARKS}]+")
 _HAS_UNSPACED = re.compile(rf"[{_UNSPACED}]")
 _PART = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|[0-9]+|[^\W\d_a-zA-Z]+")
 
-_ENGLISH = """
-a about above after again against all also am an and any are aren as at be because been before being below between both
-but by can cannot could couldn did didn do does doesn doing don done down during each few for from further get got had
-hadn has hasn have haven having he her here hers herself him himself his how i if in into is isn it its itself just
-let ll me more most mustn my myself no nor not now of off on once only or other our ours ourselves out over own
-please re same shan she should shouldn so some such than that the their theirs them themselves then there these they
-this those through to too under until up us ve very was wasn we were weren what when where which while who whom why
-will with won would wouldn yes you your yours yourself yourselves
-"""
-_GERMAN = """
-aber alle allem allen aller alles als also am an ander andere anderem anderen anderer anderes auch auf aus bei bis
-bist bitte da damit dann das dass dasselbe dazu dein deine deinem deinen deiner dem den denn der deren des dessen dich
-die dies diese diesem diesen dieser dieses dir doch dort du durch ein eine einem einen einer eines einig einige er es
-etwas euch euer eure für gegen gewesen hab habe haben hat hatte hatten hier hin hinter ich ihm ihn ihnen ihr ihre
-ihrem ihren ihrer ihres im in indem ins ist ja jede jedem jeden jeder jedes jene jetzt kann kein keine keinem keinen
-keiner können könnte machen man manche mein meine meinem meinen meiner mich mir mit muss musste nach nein nicht nichts
-noch nun nur ob oder ohne schon sehr sein seine seinem seinen seiner selbst sich sie sind so solche soll sollte
-sondern sonst über um und uns unser unsere unter viel vom von vor war waren warst was weg weil weiter welche welchem
-welchen welcher welches wenn werde werden wie wieder will wir wird wirst wo wollen wollte wurde wurden würde würden zu
-zum zur zwar zwischen wieso warum wann wer wen wem
-"""
-_FRENCH = """
-ai aie aient ainsi alors après as au aucun aussi autre aux avaient avais avait avant avec avez avoir avons ayant ça car
-ce ceci cela ces cet cette ceux chaque ci comme comment dans de des donc dont du elle elles en encore entre es est et
-étaient étais était étant être eu eux faire fait faut il ils je jusque la là le les leur leurs lors lui ma mais me
-même mes moi moins mon ne ni nos notre nous on ont ou où par parce pas pendant peu peut peux plus pour pourquoi pouvez
-qu quand que quel quelle quelles quels qui quoi sa sans se sera ses si son sont sous sur ta te tes toi ton tous tout
-toute toutes très tu un une va vers voici voilà vos votre vous été
-"""
-STOP = frozenset((_ENGLISH + _GERMAN + _FRENCH).split()) | frozenset("abcdefghijklmnopqrstuvwxyz")
+# Of a text whose language is not known.
+STOP = FUNCTION_WORDS["en"] | FUNCTION_WORDS["de"] | FUNCTION_WORDS["fr"] | LETTERS
 
 
 def segment(text: str) -> list[str]:
@@ -73,14 +47,14 @@ def segment(text: str) -> list[str]:
     return tokens
 
 
-def query_terms(text: str) -> list[str]:
-    """Return the distinct words to search for, stop words dropped, in order of first sight.
+def query_terms(text: str, stop: frozenset[str] = STOP) -> list[str]:
+    """Return the distinct words to search for, those of stop dropped, in order of first sight.
 
     At most MAX_QUERY_TERMS: of a longer text, the words that are repeated and long stay, for they carry the topic.
     """
     counts: dict[str, int] = {}
     for token in segment(text[:MAX_QUERY_CHARS]):
-        if token not in STOP:
+        if token not in stop:
             counts[token] = counts.get(token, 0) + 1
     if len(counts) <= MAX_QUERY_TERMS:
         return list(counts)

@@ -81,7 +81,7 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     allowed = reader.allowed(query.session or None, as_of, query.root)
     cut = Cut(frequent_share=s.frequent_share, rarest_terms=s.rarest_terms)
     lexical = reader.lexical(cues.terms, limit=s.lexical_limit, allowed=allowed, cut=cut)
-    near = vectors(cues.text, allowed) if vectors is not None else None
+    near = vectors(cues.meaning, allowed) if vectors is not None else None
     evidence = _Evidence(dict(lexical.hits), dict(near or ()), lexical.matched)
     classes = _class_weights(s)
     seen = _Rows(reader, query, as_of, classes)
@@ -97,10 +97,20 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     return Found(
         tuple(found),
         allowed,
-        {term: lexical.df.get(term, 0) for term in cues.terms},
+        _frequency(cues, lexical.df),
         passages,
         "" if near is not None else "no_vectors",
     )
+
+
+def _frequency(cues: Cues, df: Mapping[str, int]) -> dict[str, int]:
+    """Passages that hold each word of the prompt; of a word and its English only what the record knows counts."""
+    frequency = {term: df.get(term, 0) for term in cues.terms}
+    for own, english in cues.glossed:
+        said = [term for term in (*own, *english) if frequency.get(term)]
+        for term in (own | english) - (frozenset(said) or own):
+            frequency.pop(term, None)
+    return frequency
 
 
 def _surely(

@@ -7,6 +7,9 @@ import re
 from dataclasses import dataclass
 
 from indexer.segment import query_terms
+from recall.gloss import LANGUAGES
+from recall.gloss import gloss as in_english
+from recall.language import detect, stop_words
 from transcript.injected import strip_blocks
 from transcript.kept_out import opts_out
 
@@ -59,10 +62,15 @@ class Cues:
     text: str
     terms: tuple[str, ...]
     reason: str = ""
+    language: str = ""  # ISO 639-1; "" where it cannot be told
+    meaning: str = ""  # the text an encoder reads: of a prompt in another language than English, its gloss
+    glossed: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()  # terms of the prompt, terms of their English
 
 
-def read_cues(prompt: str, *, mode: str = "turn") -> Cues:
+def read_cues(prompt: str, *, mode: str = "turn", gloss: bool = True) -> Cues:
     """Read a prompt. In a deliberate search only an empty one is turned away.
+
+    With `gloss`, a prompt in one of `recall.gloss.LANGUAGES` is searched for by its English words too.
 
     Reasons: empty, norecall, envelope, command, continuation, no_words.
     """
@@ -75,8 +83,20 @@ def read_cues(prompt: str, *, mode: str = "turn") -> Cues:
         reason = _silent(text)
         if reason:
             return Cues(text, (), reason)
-    terms = tuple(query_terms(text))
-    return Cues(text, terms, "" if terms else "no_words")
+    language = detect(text)
+    terms = tuple(query_terms(text, stop_words(language)))
+    if not terms:
+        return Cues(text, terms, "no_words", language, text)
+    if not gloss or language not in LANGUAGES:
+        return Cues(text, terms, "", language, text)
+    english = in_english(text, language)
+    glossed = tuple(
+        (frozenset(query_terms(word.source, stop_words(language))), frozenset(query_terms(word.english)))
+        for word in english.known
+    )
+    more = query_terms(" ".join(word.english for word in english.known))
+    terms = tuple(dict.fromkeys([*terms, *more]))
+    return Cues(text, terms, "", language, english.text or text, glossed)
 
 
 def _typed(prompt: str) -> str:

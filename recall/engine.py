@@ -41,7 +41,7 @@ def recall(
     were injected into this session since its last compaction. Nothing is written.
     """
     clock = _Clock()
-    cues = read_cues(query.prompt, mode=query.mode)
+    cues = read_cues(query.prompt, mode=query.mode, gloss=settings.retrieval.gloss)
     if cues.reason:
         return Turn("", (), cues.reason, terms=cues.terms, stages=clock.stages)
     found = candidates(query, cues, reader, vectors, settings.retrieval)

@@ -212,7 +212,7 @@ class _VectorSearch:
         """Let the model begin with a prompt's text while words are searched: it runs beside them on another core."""
         cues = read_cues(prompt)
         if not cues.reason and self._store.meta().n_vectors and not self._model.is_busy:
-            self._expected = self._model.begin(cues.text)
+            self._expected = self._model.begin(cues.meaning)
 
     def __call__(self, prompt: str, allowed: RowFilter | None) -> list[tuple[int, float]] | None:
         meta = self._store.meta()

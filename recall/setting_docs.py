@@ -12,6 +12,7 @@ MEANINGS = {
     "retrieval.lexical_limit": "most passages the word search returns; those beyond the arm serve to score exchanges",
     "retrieval.frequent_share": "in a large store, words that more passages hold than this share are not searched for",
     "retrieval.rarest_terms": "most words of a prompt that are searched for, the rarest first",
+    "retrieval.gloss": "search for a prompt in another language by its English words too",
     "retrieval.words_half_at": "bm25 at which a passage's words count half: bm25 / (bm25 + this)",
     "retrieval.dense_weight": "weight of the cosine in a passage's relevance",
     "retrieval.prompt_weight": "weight of what a person said",

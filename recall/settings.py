@@ -30,6 +30,7 @@ class RetrievalSettings:
     lexical_limit: int = 200  # passages the word search may return; those beyond the arm serve to score exchanges
     frequent_share: float = 0.15  # in a large store words that more passages hold are not searched for
     rarest_terms: int = 10  # and at most this many are
+    gloss: bool = True  # a prompt in another language is searched for by its English words too
     words_half_at: float = 20.0  # bm25 / (bm25 + this)
     dense_weight: float = 0.6  # times the cosine
     prompt_weight: float = 1.0  # class weights: what a person said

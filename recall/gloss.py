@@ -1,0 +1,224 @@
+"""An English gloss of a prompt in another language: word by word from a dictionary, names and code left as they are.
+
+On the hook path: standard library only. A dictionary is read when the first prompt in its language comes. One line of
+`languages/CODE.txt` is English words, a tab, and the words and phrases that mean them, with commas between.
+"""
+
+import re
+from bisect import bisect_left
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.resources import files
+
+from indexer.function_words import FUNCTION_WORDS
+from recall.inflection import fold, forms, splits, stem
+
+MAX_CHARS = 4000  # of a longer prompt the beginning: an encoder reads no further either
+LANGUAGES = ("de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "zh")
+_UNSPACED = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
+_RUN = re.compile(rf"[{_UNSPACED}]+")
+_TOKEN = re.compile(rf"`[^`\n]*`|[{_UNSPACED}]+|[^\s{_UNSPACED}]+")
+_EDGES = re.compile(r"^([^\w`./~$@#-]*)(.*?)([^\w`/\])}}]*)$", re.DOTALL)
+_WORD = re.compile(r"[^\W\d_]+")
+_PROSE = re.compile(r"[^\W\d_]+(?:['’-][^\W\d_]+)*['’]?$")
+_CAMEL = re.compile(r"[a-z][A-Z]")
+_MARKS = re.compile(r"[?!.:;,]")
+
+
+@dataclass(frozen=True, slots=True)
+class Word:
+    """A stretch of a prompt and the English for it; "" where the dictionary has none."""
+
+    source: str
+    english: str = ""
+    kept: str = ""  # what stands in the gloss for it: the English, the source itself, or nothing
+
+
+@dataclass(frozen=True, slots=True)
+class Gloss:
+    """A prompt word by word."""
+
+    words: tuple[Word, ...]
+
+    @property
+    def text(self) -> str:
+        """The prompt in English words, in its own order."""
+        return " ".join(word.kept for word in self.words if word.kept)
+
+    @property
+    def known(self) -> tuple[Word, ...]:
+        """The words the dictionary has."""
+        return tuple(word for word in self.words if word.english)
+
+
+def gloss(text: str, language: str) -> Gloss:
+    """Return the gloss of a prompt in one of LANGUAGES; of any other language a gloss of no words."""
+    if language not in LANGUAGES:
+        return Gloss(())
+    dictionary = load(language)
+    out: list[Word] = []
+    pending: list[str] = []  # a run of plain words, in which phrases are looked for
+
+    def flush() -> None:
+        out.extend(dictionary.read(pending))
+        pending.clear()
+
+    for token in _TOKEN.findall(text[:MAX_CHARS]):
+        if _RUN.match(token):
+            flush()
+            out.extend(dictionary.cut(token))
+            continue
+        before, body, after = _EDGES.match(token).groups()  # type: ignore[union-attr]
+        if before.strip("\"'„“”«»¿¡(["):
+            flush()
+        if _PROSE.match(body) and not _CAMEL.search(body):
+            pending.append(body)
+        elif body:
+            flush()
+            out.append(Word(body, kept=body))
+        if _MARKS.search(after):
+            flush()
+            if out and out[-1].kept:
+                out[-1] = Word(out[-1].source, out[-1].english, out[-1].kept + after[0])
+    flush()
+    return Gloss(tuple(out))
+
+
+@lru_cache(maxsize=len(LANGUAGES))
+def load(language: str) -> "Dictionary":
+    """Return the dictionary of one of LANGUAGES."""
+    text = (files("recall") / "languages" / f"{language}.txt").read_text(encoding="utf-8")
+    return Dictionary(language, text)
+
+
+class Dictionary:
+    """Headwords of one language with their English; an inflected word is found by its stem, a compound by its parts."""
+
+    def __init__(self, language: str, text: str) -> None:
+        self._language = language
+        self._function = FUNCTION_WORDS.get(language, frozenset())
+        self._exact: dict[str, str] = {}
+        self._phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        self._telling: dict[str, str] = {}  # function words with an English of their own: "warum"
+        self._cache: dict[str, str] = {}
+        for line in text.splitlines():
+            english, _, heads = line.partition("\t")
+            for head in fold(heads, language).split(", "):
+                if " " in head:
+                    words = tuple(stem(word, language) for word in re.split(r"[ '-]", head))
+                    self._phrases.setdefault(words[0], []).append((words, english))
+                elif head:
+                    self._exact.setdefault(head, english)
+            for head in heads.casefold().split(", "):
+                if head in self._function:
+                    self._telling.setdefault(head, english)
+        for phrases in self._phrases.values():
+            phrases.sort(key=lambda entry: -len(entry[0]))
+        self._sorted = sorted(self._exact)
+        self._longest = max(map(len, self._exact), default=0)
+
+    def __len__(self) -> int:
+        return len(self._exact) + sum(map(len, self._phrases.values()))
+
+    def read(self, words: list[str]) -> list[Word]:
+        """Return plain words with their English; phrases first, function words that have no English left out."""
+        out: list[Word] = []
+        flat = [part for word in words for part in _parts(word)]
+        stems = [stem(fold(part, self._language), self._language) for part in flat]
+        at = 0
+        while at < len(flat):
+            phrase = self._phrase(stems, at)
+            if phrase is not None:
+                length, english = phrase
+                out.append(Word(" ".join(flat[at : at + length]), english, english))
+                at += length
+                continue
+            word = flat[at]
+            english = self.word(word)
+            lower = word.lower()
+            out.append(Word(word, english, english or ("" if self._drops(lower) else word)))
+            at += 1
+        return out
+
+    def _drops(self, word: str) -> bool:
+        """Whether a word without English has no place in the gloss: a function word, or one no encoder can read."""
+        return word in self._function or len(word) < 2 or (self._language == "ru" and not word.isascii())
+
+    def _phrase(self, stems: list[str], at: int) -> tuple[int, str] | None:
+        for words, english in self._phrases.get(stems[at], ()):
+            if tuple(stems[at : at + len(words)]) == words:
+                return len(words), english
+        return None
+
+    def word(self, word: str) -> str:
+        """Return the English of one word: as it stands, by its stem, or by the parts of a compound; "" for none."""
+        if word.casefold() in self._function:
+            return self._telling.get(word.casefold(), "")
+        folded = fold(word, self._language)
+        known = self._cache.get(folded)
+        if known is None:
+            if len(self._cache) > 20_000:
+                self._cache.clear()
+            known = self._cache[folded] = self._find(folded)
+        return known
+
+    def _find(self, folded: str) -> str:
+        english = self._simple(folded)
+        if english:
+            return english
+        for parts in splits(folded, self._language):
+            left, right = self._simple(parts[0]), self._find(parts[1])
+            if left and right:
+                return f"{left} {right}"
+        return ""
+
+    def _simple(self, folded: str) -> str:
+        for form in forms(folded, self._language):
+            english = self._exact.get(form) or self._by_stem(form)
+            if english:
+                return english
+        return ""
+
+    def _by_stem(self, folded: str) -> str:
+        """The English of the nearest headword with the same stem; headwords are stemmed when they are asked for."""
+        own = stem(folded, self._language)
+        beginning = own[:3]
+        if len(beginning) < 3:
+            return ""
+        best, shared = "", 0
+        for at in range(bisect_left(self._sorted, beginning), len(self._sorted)):
+            head = self._sorted[at]
+            if not head.startswith(beginning):
+                break
+            common = _shared(head, folded)
+            if common > shared and stem(head, self._language) == own:
+                best, shared = head, common
+        return self._exact[best] if best else ""
+
+    def cut(self, run: str) -> list[Word]:
+        """Return the known words of a run written without spaces, the longest first at each place."""
+        out: list[Word] = []
+        at = 0
+        while at < len(run):
+            for length in range(min(self._longest, len(run) - at), 0, -1):
+                english = self._exact.get(run[at : at + length])
+                if english:
+                    out.append(Word(run[at : at + length], english, english.replace("-", "")))
+                    at += length
+                    break
+            else:
+                at += 1
+        return out
+
+
+def _parts(word: str) -> list[str]:
+    """A word at its hyphens and apostrophes: "l'erreur" is two, and so is "Test-Abdeckung"."""
+    return _WORD.findall(word)
+
+
+def _shared(one: str, other: str) -> int:
+    """How many letters two words have in common from their beginning."""
+    for at, (a, b) in enumerate(zip(one, other, strict=False)):
+        if a != b:
+            return at
+    return min(len(one), len(other))
