@@ -10,18 +10,22 @@ from dataclasses import replace
 from datetime import datetime
 
 from indexer.reader import Reader
+from recall.adaptive import SKIP, cut_down, decide, read_signals
 from recall.candidates import Found, candidates
 from recall.cues import Cues, read_cues
-from recall.gate import Asked, asked, gate_score
-from recall.injection import Rendered, inject
+from recall.gate import Asked, asked, gate_score, threshold
+from recall.injection import Rendered, inject, point
 from recall.likeness import folded
 from recall.policy import forbidden, with_secrets, withheld
 from recall.query import Query
 from recall.selection import POLICY, Scored, choose, diversified, unique
 from recall.settings import Settings
-from recall.turn import Candidate, CountTokens, Ranked, Scorer, Turn, Vectors
+from recall.turn import Before, Candidate, CountTokens, Ranked, Scorer, Turn, Vectors
 from scoring.recency import age_days
 from scoring.score import Features, score_all
+
+NOTHING_BEFORE = Before()
+LEFT_FOR_ROOM = frozenset({"no_place", "shrunk", "deferred"})  # good enough, and the block says how many
 
 
 def recall(
@@ -34,11 +38,13 @@ def recall(
     count_tokens: CountTokens,
     scorer: Scorer = score_all,
     already: frozenset[str] = frozenset(),
+    before: Before = NOTHING_BEFORE,
 ) -> Turn:
     """Find, score, select and render what the past says about query.
 
     `vectors` is None, or returns None, where only words can be searched. `already` holds the ids of events that
-    were injected into this session since its last compaction. Nothing is written.
+    were injected into this session since its last compaction, `before` what became of the last injection. Nothing
+    is written.
     """
     clock = _Clock()
     cues = read_cues(query.prompt, mode=query.mode, gloss=settings.retrieval.gloss)
@@ -50,21 +56,27 @@ def recall(
     scored = [Scored(c, score) for c, score in zip(found.candidates, scores, strict=True)]
     clock.lap("score")
     ranked, reason = select(scored, found, cues, query, settings, now=now, already=already)
+    prompt = read_prompt(found, settings)
+    best = gate_score([r.candidate for r in ranked if r.verdict not in POLICY], prompt, settings.gate)
+    signals = read_signals(ranked, cues.terms, best=best, threshold=threshold(prompt, settings.gate), before=before)
+    budget = decide(ranked, signals, settings.budget.mode, silent=reason)
+    ranked = cut_down(ranked, budget)
     clock.lap("select")
-    ranked, rendered = render(ranked, query, settings, now=now, found=found, count_tokens=count_tokens)
+    ranked, rendered = render(
+        ranked, query, settings, now=now, found=found, count_tokens=count_tokens, terms=cues.terms
+    )
     clock.lap("render")
     return Turn(
         rendered.block,
         tuple(ranked),
-        "" if rendered.block else reason or "no_room",
+        "" if rendered.block else reason or ("ignored_and_weak" if budget.branch == SKIP else "no_room"),
         found.words_only,
         cues.terms,
         rendered.tokens,
         len(found.candidates),
-        gate_score(
-            [r.candidate for r in ranked if r.verdict not in POLICY], read_prompt(found, settings), settings.gate
-        ),
+        best,
         clock.stages,
+        budget,
     )
 
 
@@ -131,6 +143,7 @@ def render(
     now: datetime,
     found: Found,
     count_tokens: CountTokens,
+    terms: Sequence[str] = (),
 ) -> tuple[list[Ranked], Rendered]:
     """Render what was chosen, with policy asked once more about each item; mark what had no room."""
     prompt = folded(query.prompt)
@@ -143,7 +156,10 @@ def render(
             if reason:
                 result[i] = replace(r, verdict=reason, candidate=withheld(r.candidate))
     places = [i for i, r in enumerate(result) if r.shown]
-    spare = sum(1 for r in result if r.verdict == "no_place")
+    deferred = [r.candidate for r in result if r.verdict == "deferred"]
+    if deferred and not places:
+        return result, point(deferred, terms, settings.budget, harness=query.harness, count_tokens=count_tokens)
+    spare = sum(1 for r in result if r.verdict in LEFT_FOR_ROOM)
     rendered = inject(
         [_without_own_head(result[i].candidate, prompt) for i in places],
         settings.budget,

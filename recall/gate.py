@@ -50,8 +50,12 @@ def closed(items: Sequence[Candidate], prompt: Asked, settings: GateSettings) ->
         return NO_CANDIDATES
     if not settings.evidence:
         return ""
-    threshold = settings.threshold_words if prompt.words_only else settings.threshold
-    return "" if gate_score(items, prompt, settings) >= threshold else LOW_EVIDENCE
+    return "" if gate_score(items, prompt, settings) >= threshold(prompt, settings) else LOW_EVIDENCE
+
+
+def threshold(prompt: Asked, settings: GateSettings) -> float:
+    """What the gate's score is compared with."""
+    return settings.threshold_words if prompt.words_only else settings.threshold
 
 
 def gate_score(items: Sequence[Candidate], prompt: Asked, settings: GateSettings) -> float:

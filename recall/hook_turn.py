@@ -13,14 +13,15 @@ from pathlib import Path
 
 from indexer.reader import Reader
 from indexer.rows import IndexMeta
+from indexer.segment import query_terms
 from recall import engine, harness
 from recall.contracts import START
 from recall.harness import Payload
 from recall.hook_start import HookStart
 from recall.query import Query
 from recall.settings import Settings
-from recall.turn import CountTokens, Scorer, Turn, Vectors, bytes_third
-from recall.turnstate import TurnState
+from recall.turn import Before, CountTokens, Scorer, Turn, Vectors, bytes_third, checksum
+from recall.turnstate import Last, TurnState
 from recall.version import VERSION
 from scoring.score import score_all
 from transcript.errors import RecordError, WorkspaceError
@@ -87,6 +88,7 @@ class HookTurn:
             return self.silent("twin")
         already |= frozenset(self._opening.told.events if self._opening else ())
         self._already = already
+        last = self._state.last()
         self.turn = engine.recall(
             self._query,
             means.reader,
@@ -96,6 +98,7 @@ class HookTurn:
             count_tokens=means.count_tokens,
             scorer=means.scorer,
             already=already,
+            before=Before(last.used, words=last.words) if last is not None else Before(),
         )
         self._latency_ms = (time.monotonic() - self.started) * 1000
         return self._said()
@@ -123,15 +126,17 @@ class HookTurn:
                 return "no_workspace"
         if self.workspace is None:
             return self.reason
+        row = self._draft()
         if self._state is not None and self.turn.block:
-            self._state.settle([p.event for item in self.turn.items for p in item.candidate.pointers])
+            events = [p.event for item in self.turn.items for p in item.candidate.pointers]
+            self._state.settle(events, Last(row.id, said(self.turn)))
         if self._opened is not None:
             self._opened.record(lock_timeout=lock_timeout)
             TurnState(self.workspace.run_dir, self.payload.session, cwd=self.payload.cwd).open("")
         from transcript.log import Log
 
         try:
-            Log(self.workspace).append_or_spool(self._draft(), now=self.now, lock_timeout=lock_timeout)
+            Log(self.workspace).append_or_spool(row, now=self.now, lock_timeout=lock_timeout)
         except RecordError:
             return "record_not_writable"
         return ""
@@ -156,6 +161,14 @@ class HookTurn:
             note=self.note,
         )
         return ledger.draft(self._query, self.turn, self.settings, how, now=self.now)
+
+
+def said(turn: Turn) -> frozenset[int]:
+    """Return the content words of an injection and of the prompt it answered, by checksum."""
+    words = set(turn.terms)
+    for item in turn.items:
+        words |= set(query_terms(item.candidate.text))
+    return frozenset(map(checksum, words))
 
 
 def forget_injected(payload: Payload, workspace: Workspace | None) -> None:

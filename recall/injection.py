@@ -18,10 +18,12 @@ from datetime import UTC, datetime
 
 from indexer.rows import BY_PERSON, STATEMENT, STATEMENTS
 from recall.caps import fits, utf16_units
+from recall.cues import is_continuation
 from recall.settings import BudgetSettings
 from recall.turn import Candidate, CountTokens, Pointer
 from scoring.authority import authority
 from transcript.injected import OPEN_PHRASE, neutralise
+from transcript.telling import counted
 
 CUT = " …"
 POINTER_CHARS = 10
@@ -42,10 +44,15 @@ LABELS = {
     "reasoning": ("thinking", "agent"),
     "external": ("external observation", "a peer's word"),
 }
+POINTED_WORDS = 6  # most words of the prompt that a pointer names
 NAME_CHARS = 40  # most of a sub-agent's or an actor's name that a header shows
 _SENTENCE_END = re.compile(r"[.!?。！？…:;][\"'”’)\]]*(?=\s)|[。！？]|\n")
 _SHORTEST_KEPT = 0.4  # a sentence edge before this share of the room is not worth what it drops
 _HEADER_ROOM = 24
+_FENCE = re.compile(r"^[ \t]*(```+|~~~+)([^\n`]*)$", re.MULTILINE)
+_FENCE_ROOM = 8  # a line that opens one, and a line that closes one
+_BLOCK = re.compile(r"```|~~~|#{1,6} |[-*] |\d+\. |\|")  # what has to begin a line
+_HEADING = re.compile(r"[ \t]*(?:#{1,6}[ \t]|\*\*[^*\n]+\*\*:?[ \t]*$|\d+\.[ \t]*$|[-*][ \t]*$)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,6 +104,23 @@ def inject(
     return Rendered("", ())
 
 
+def point(
+    items: Sequence[Candidate], words: Sequence[str], budget: BudgetSettings, *, harness: str, count_tokens: CountTokens
+) -> Rendered:
+    """Render one line that says what there is and how to read it; no item stands in it, and none counts as shown."""
+    first = items[0]
+    named = [word for word in words if word in first.matched] or list(words)
+    asked = " ".join(clean(word).replace('"', " ") for word in named[:POINTED_WORDS])
+    kind, date = label(first)[0], _date(first.pointer)
+    body = (
+        f"{counted(len(items), 'past record')} on {asked or 'this'} not shown, the best a {kind} of {date}: "
+        f"recall show {first.pointer.event[:POINTER_CHARS]}" + (f' | recall query "{asked}"' if asked else "")
+    )
+    block = frame(neutralise(body))
+    tokens = _measure(block, budget, harness, count_tokens)
+    return Rendered("", ()) if tokens is None else Rendered(block, (), tokens)
+
+
 def _measure(block: str, budget: BudgetSettings, harness: str, count_tokens: CountTokens) -> int | None:
     """Tokens of the block, or None where any limit is passed; the cheap limits first."""
     if utf16_units(block) > budget.chars or not fits(block, harness, most_bytes=budget.bytes):
@@ -123,12 +147,12 @@ def _item(item: Candidate, budget: BudgetSettings, pointer_chars: int) -> str:
     header = header_line(item, pointer_chars)
     room = budget.item_chars - utf16_units(header) - _HEADER_ROOM
     head = ""
-    if item.head.strip() and item.source != "prompt" and not _is_its_head(item):
+    if item.head.strip() and item.source != "prompt" and not _is_its_head(item) and not is_continuation(item.head):
         asked = _asked(item)
         name = f"asked ({pointer_text(asked, pointer_chars)}): " if asked else "asked: "
         head = name + cut(" ".join(clean(item.head).split()), min(budget.head_chars, room // 3))
         room -= utf16_units(head) + 1
-    passage = cut(clean(item.text).strip(), room)
+    passage = quoted(clean(item.text), room, begins=item.pointer.start == 0)
     # Once more over the whole: a mark may not arise where two pieces meet.
     return neutralise("\n".join(line for line in (header, head, passage) if line))
 
@@ -142,7 +166,6 @@ def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
     """Source type, pointer, authority and date of an item."""
     kind, voice = label(item)
     at = item.pointer
-    date = datetime.fromtimestamp(max(0, min(at.said, 253_402_300_799)), UTC).strftime("%Y-%m-%d")
     notes = [
         note
         for flag, note in (
@@ -156,8 +179,12 @@ def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
     also = len({p.event for p in item.pointers if p != _asked(item)}) - 1
     if also:
         notes.append(f"also in {also} other record{'s' if also > 1 else ''}")
-    parts = [kind, pointer_text(at, pointer_chars), f"{voice}, authority {authority(item.voice):.2f}", date, *notes]
-    return " | ".join(parts)
+    by = f"{voice}, authority {authority(item.voice):.2f}"
+    return " | ".join([kind, pointer_text(at, pointer_chars), by, _date(at), *notes])
+
+
+def _date(at: Pointer) -> str:
+    return datetime.fromtimestamp(max(0, min(at.said, 253_402_300_799)), UTC).strftime("%Y-%m-%d")
 
 
 def label(item: Candidate) -> tuple[str, str]:
@@ -182,6 +209,38 @@ def _asked(item: Candidate) -> Pointer | None:
     """Where the prompt on the head line was said, for an item that stands for both."""
     at = item.pointer
     return next((p for p in item.pointers if p.source == "prompt" and p.exchange == at.exchange and p != at), None)
+
+
+def quoted(text: str, most: int, *, begins: bool = True) -> str:
+    """Return a passage word for word within `most` UTF-16 units, its cuts marked, no code fence left open.
+
+    `begins` says that nothing stands before it in its record. A heading with nothing under it is left out at the end.
+    """
+    mark = "" if begins else "…\n" if _BLOCK.match(text.lstrip()) else "… "
+    room = most - len(mark) - (_FENCE_ROOM if _FENCE.search(text) else 0)
+    lines = text.strip().split("\n")
+    kept = len(lines)
+    while kept > 1 and (not lines[kept - 1].strip() or _HEADING.match(lines[kept - 1])):
+        kept -= 1
+    whole = "\n".join(lines[:kept]).rstrip()
+    passage = cut(whole, room)
+    if kept < len(lines) and passage == whole:
+        passage = cut(whole, room - len(CUT)).removesuffix(CUT) + CUT
+    return mark + _closed(passage, begins=begins)
+
+
+def _closed(text: str, *, begins: bool) -> str:
+    """Close a code fence that a passage leaves open, and open one that it only closes."""
+    fences = list(_FENCE.finditer(text))
+    inside, began_inside = False, False
+    for fence in fences:
+        began_inside = began_inside or (inside and bool(fence[2].strip()))  # only an opening fence names a language
+        inside = not inside
+    if len(fences) == 1 and not begins and not fences[0][2].strip():
+        above = text[: fences[0].start()].rstrip(" \t")
+        began_inside = bool(above.strip()) and not above.endswith("\n\n") and not above.rstrip().endswith(":")
+    opened = "```\n" if began_inside else ""
+    return opened + text + ("\n```" if inside != began_inside else "")
 
 
 def cut(text: str, most: int) -> str:

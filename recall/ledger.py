@@ -4,7 +4,7 @@ On the hook path: standard library only. What policy kept out stands in it with 
 its words.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, fields, is_dataclass
 from datetime import datetime
 from itertools import islice
@@ -14,7 +14,7 @@ from indexer.rows import IndexMeta
 from recall.injection import POINTER_CHARS, pointer_text
 from recall.query import Query
 from recall.settings import Settings, settings_hash
-from recall.turn import Ranked, Turn
+from recall.turn import Before, Ranked, Turn
 from transcript.canonical import b32id
 from transcript.event import Draft, Event, stamp
 from transcript.log import Log
@@ -65,6 +65,7 @@ def draft(query: Query, turn: Turn, settings: Settings, how: Circumstances, *, n
         "words_only": turn.words_only,
         "note": how.note,
         "source": how.source,
+        "budget": budgeted(turn) if turn.stages else None,
     }
     if how.index is not None:
         body["index"] = {
@@ -126,6 +127,24 @@ def _shown(ranked: Ranked) -> dict[str, Any]:
         "bm25": round(item.bm25, 4),
         "demoted": list(item.demoted),
     }
+
+
+def budgeted(turn: Turn) -> dict[str, Any]:
+    """How much was to be injected, why, and the signals behind it; with them a replay decides the same."""
+    decision = turn.budget
+    signals = {name: value for name, value in asdict(decision.signals).items() if value is not None}
+    return {
+        "mode": decision.mode,
+        "branch": decision.branch,
+        "reason": decision.reason,
+        "signals": {name: round(value, 6) if isinstance(value, float) else value for name, value in signals.items()},
+    }
+
+
+def before(body: Mapping[str, Any]) -> Before:
+    """What a recorded turn knew of the injection before it."""
+    signals = body.get("budget", {}).get("signals", {})
+    return Before(signals.get("used"), float(signals.get("continues", 0.0)))
 
 
 def counts(turn: Turn) -> dict[str, int]:

@@ -7,6 +7,7 @@ from typing import Any
 
 from indexer.reader import Reader
 from recall.engine import recall
+from recall.ledger import before
 from recall.query import Query
 from recall.settings import Settings, settings_hash
 from recall.turn import CountTokens, Scorer, Turn, Vectors
@@ -58,6 +59,7 @@ def replay_turn(
         count_tokens=count_tokens,
         scorer=scorer,
         already=frozenset(body.get("already", ())),
+        before=before(body),
     )
     if turn.words_only and not words_only:
         differences.append("vectors were used then, not now")

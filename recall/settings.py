@@ -96,9 +96,12 @@ class BudgetSettings:
     tokens: int = 1200
     bytes: int = 9000
     head_chars: int = 160  # how much of the exchange's prompt is shown above a passage
+    mode: str = "fixed"  # adaptive: fewer items, a pointer, or nothing where recall.adaptive estimates little use
 
     def __post_init__(self) -> None:
         check_numbers(self)
+        if self.mode not in ("fixed", "adaptive"):
+            raise ValueError(f"mode is {self.mode!r}, must be fixed or adaptive")
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,8 +1,9 @@
 """What a recall is made of: candidates, their verdicts, and the block that comes out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
+from zlib import crc32
 
 from indexer.rows import RowFilter
 from recall.forms import is_pasted
@@ -107,6 +108,46 @@ class Ranked:
 
 
 @dataclass(frozen=True, slots=True)
+class Before:
+    """What the session says of its last injection: whether it was used (None: not known), and how far this goes on."""
+
+    used: bool | None = None
+    continues: float = 0.0  # share of the prompt's content words that stand in what was injected last
+    words: frozenset[int] = frozenset()  # the checksums of those words, where that share is still to be computed
+
+    def goes_on(self, terms: Iterable[str]) -> float:
+        """Return the share of a prompt's content words that stand in what was injected last."""
+        asked = {checksum(term) for term in terms} if self.words else set()
+        return len(asked & self.words) / len(asked) if asked else self.continues
+
+
+def checksum(word: str) -> int:
+    """Stand for a word where no words of anybody are to be kept."""
+    return crc32(word.encode("utf-8", "surrogatepass"))
+
+
+@dataclass(frozen=True, slots=True)
+class Signals:
+    """What the worth of a recall is estimated from."""
+
+    best: float = 0.0  # the gate's score
+    threshold: float = 0.0  # what the gate compared it with
+    continues: float = 0.0
+    memories: int = 0  # governed items among those that passed the gate
+    used: bool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BudgetDecision:
+    """How much a turn injects, by `recall.adaptive`: the branch (full, shrink, defer, skip) and why."""
+
+    mode: str = "fixed"
+    branch: str = "skip"
+    reason: str = ""
+    signals: Signals = Signals()
+
+
+@dataclass(frozen=True, slots=True)
 class Turn:
     """One recall: the block ("" for nothing), every item considered, and why."""
 
@@ -119,6 +160,7 @@ class Turn:
     candidates: int = 0
     gate_score: float = 0.0  # what the gate compared with its threshold
     stages: dict[str, float] = field(default_factory=dict, compare=False)  # milliseconds
+    budget: BudgetDecision = BudgetDecision()
 
     @property
     def items(self) -> tuple[Ranked, ...]:

@@ -8,9 +8,10 @@ inject once: the first one claims the prompt.
 import contextlib
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from transcript.lock import FileLock
 from transcript.paths import write_atomic
@@ -26,6 +27,16 @@ class _State:
     injected: list[str] = field(default_factory=list)
     claims: dict[str, float] = field(default_factory=dict)
     opening: str = ""  # how the session started, until a prompt has been told where the work stands
+    last: "Last | None" = None
+
+
+@dataclass(frozen=True, slots=True)
+class Last:
+    """The last injection of a session: its ledger event, its words by checksum, whether it was used."""
+
+    turn: str
+    words: frozenset[int] = frozenset()
+    used: bool | None = None  # None until the answer is in the record
 
 
 class TurnState:
@@ -56,18 +67,29 @@ class TurnState:
                 return None
             if held:
                 fresh = {k: v for k, v in state.claims.items() if abs(at - v) <= TWIN_SECONDS}
-                _write(self.path, _State(state.injected, {**fresh, key: at}, state.opening))
+                _write(self.path, replace(state, claims={**fresh, key: at}))
         return frozenset(state.injected) if self.session else frozenset()
 
-    def settle(self, events: list[str]) -> None:
-        """Remember what was injected."""
+    def settle(self, events: list[str], last: Last | None = None) -> None:
+        """Remember what was injected: the events, and the injection they came in."""
         if not events or not self.session:
             return
         with _Held(self.path, seconds=1.0):
             state = _read(self.path)
             known = set(state.injected)
             state.injected += [event for event in dict.fromkeys(events) if event not in known]
-            _write(self.path, _State(state.injected[-MOST_IDS:], state.claims, state.opening))
+            _write(self.path, replace(state, injected=state.injected[-MOST_IDS:], last=last or state.last))
+
+    def last(self) -> Last | None:
+        """Return the session's last injection, None before the first and after a compaction."""
+        return _read(self.path).last if self.session else None
+
+    def mark(self, turn: str, *, used: bool) -> None:
+        """Note whether the session's last injection was used; of an older one it is of no use any more."""
+        with _Held(self.path, seconds=1.0):
+            state = _read(self.path)
+            if state.last is not None and state.last.turn == turn and state.last.used != used:
+                _write(self.path, replace(state, last=replace(state.last, used=used)))
 
     def opening(self) -> str:
         """Return how the session started, "" once its opening was told.
@@ -84,14 +106,14 @@ class TurnState:
             return
         with _Held(self.path, seconds=1.0):
             state = _read(self.path)
-            _write(self.path, _State(state.injected, state.claims, source))
+            _write(self.path, replace(state, opening=source))
 
     def clear(self) -> None:
         """Forget what was injected: the session was compacted and no longer holds it."""
         with _Held(self.path, seconds=1.0):
             if self.path.exists():
                 state = _read(self.path)
-                _write(self.path, _State([], state.claims, state.opening))
+                _write(self.path, replace(state, injected=[], last=None))
 
 
 def forget(path: Path, events: frozenset[str]) -> bool:
@@ -99,7 +121,7 @@ def forget(path: Path, events: frozenset[str]) -> bool:
     with _Held(path, seconds=1.0):
         state = _read(path)
         kept = [event for event in state.injected if event not in events]
-        if not state.claims and kept == state.injected:
+        if not (state.claims or state.last) and kept == state.injected:
             return False
         _write(path, _State(kept, opening=state.opening))
         return True
@@ -142,13 +164,22 @@ def _read(path: Path) -> _State:
             [event for event in raw["injected"] if isinstance(event, str)],
             {str(key): float(value) for key, value in raw["claims"].items()},
             str(raw.get("opening", "")),
+            _last(raw.get("last")),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return _State()
 
 
+def _last(raw: Any) -> Last | None:
+    return Last(str(raw["turn"]), frozenset(map(int, raw["words"])), raw.get("used")) if raw else None
+
+
 def _write(path: Path, state: _State) -> None:
-    held = {"injected": state.injected, "claims": state.claims, **({"opening": state.opening} if state.opening else {})}
+    held: dict[str, Any] = {"injected": state.injected, "claims": state.claims}
+    if state.opening:
+        held["opening"] = state.opening
+    if state.last is not None:
+        held["last"] = {"turn": state.last.turn, "words": sorted(state.last.words), "used": state.last.used}
     text = json.dumps(held, separators=(",", ":"))
     with contextlib.suppress(OSError):
         write_atomic(path, text.encode(), durable=False)
