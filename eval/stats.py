@@ -1,6 +1,6 @@
 """Bootstrap intervals and duels between two engines."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -34,3 +34,29 @@ def duel(ours: dict[str, float | None], theirs: dict[str, float | None]) -> Duel
     wins = tuple(q for q in shared if (ours[q] or 0.0) > (theirs[q] or 0.0))
     losses = tuple(q for q in shared if (ours[q] or 0.0) < (theirs[q] or 0.0))
     return Duel(wins, losses, len(shared) - len(wins) - len(losses))
+
+
+@dataclass(frozen=True, slots=True)
+class Paired:
+    """The mean difference of two engines over the questions both count for, with its 95 % interval."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    wins: int
+    losses: int
+
+
+def paired(
+    ours: Mapping[str, float | None], theirs: Mapping[str, float | None], *, samples: int, seed: int = 0
+) -> Paired | None:
+    """Return ours minus theirs by a paired bootstrap; None where no question counts for both."""
+    differences: list[float | None] = [
+        a - b for q, a in ours.items() if a is not None and (b := theirs.get(q)) is not None
+    ]
+    held = [d for d in differences if d is not None]
+    if not held:
+        return None
+    low, high = interval(differences, samples=samples, seed=seed) or (0.0, 0.0)
+    return Paired(sum(held) / len(held), low, high, len(held), sum(d > 0 for d in held), sum(d < 0 for d in held))

@@ -1,0 +1,180 @@
+"""The result of a run over a question set: figures with intervals, paired against ours, as text and JSON.
+
+The JSON follows `eval/schema/result.schema.json`: a result without data hash, settings hash, model, commit, machine,
+sample size and limits is none.
+"""
+
+import json
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from importlib.resources import files
+from typing import Any
+
+from eval.dataset_run import OURS, DatasetRun, Reply
+from eval.machine import Machine, machine
+from eval.measures import HEADLINE, Measure
+from eval.outcome import mean
+from eval.stats import Paired, interval, paired
+from eval.tables import table
+from recall.settings import Settings, settings_hash
+
+SCHEMA = "urn:lca-recall:eval-result:1"
+LIMITS = {
+    "model_family": "none: no language model answers or judges",
+    "context_size": "none",
+    "reasoning_mode": "none",
+    "says": "what is retrieved, not whether an agent then answers well",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A measure over one group of questions; None without a question that counts."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """One engine: figures by group and measure, tokens injected, and the value of every question."""
+
+    figures: dict[str, dict[str, Figure]]
+    tokens_mean: float
+    tokens_p95: float
+    values: dict[str, dict[str, float | None]] = field(default_factory=dict)  # measure -> question -> value
+
+
+@dataclass(frozen=True, slots=True)
+class Result:
+    """A whole run."""
+
+    set: str
+    command: str
+    data_sha256: str
+    settings_hash: str
+    settings: dict[str, Any]
+    model: str
+    machine: Machine
+    questions: int
+    chunks: int
+    vectors: int
+    measures: dict[str, dict[str, str]]
+    engines: dict[str, Engine]
+    paired: dict[str, dict[str, Paired]]
+    limits: dict[str, str] = field(default_factory=lambda: dict(LIMITS))
+
+    def to_json(self, *, summary: bool = False) -> str:
+        """One JSON object; of a summary the values of single questions are left out."""
+        held = asdict(self)
+        if summary:
+            for engine in held["engines"].values():
+                engine["values"] = {}
+        return json.dumps({"schema": SCHEMA, "commit": self.machine.commit, **held}, ensure_ascii=False, indent=None)
+
+    def to_text(self) -> str:
+        """Tables for people: overall, ours by group, ours against each other engine."""
+        head = HEADLINE.get(self.set.partition("-")[0], "")
+        parts = [
+            f"{self.set}: {self.questions:,} questions; {self.chunks:,} chunks, {self.vectors:,} vectors",
+            f"model {self.model}, settings {self.settings_hash}, data {self.data_sha256[:12]}",
+            self.machine.to_text(),
+            "limits: " + "; ".join(f"{k.replace('_', ' ')} {v}" for k, v in self.limits.items()),
+            "",
+            "\n".join(f"{name}: {about['meaning']} ({about['kind']})" for name, about in self.measures.items()),
+        ]
+        for group in next(iter(self.engines.values())).figures:
+            parts += ["", f"{group}, percent", self.group_table(group)]
+        if head and self.paired:
+            parts += ["", f"{OURS} minus the other, '{head}', points [95 % interval]", self.paired_table(head)]
+        return "\n".join(parts)
+
+    def group_table(self, group: str) -> str:
+        """The figures of one group of questions: a line an engine."""
+        names = [n for n in self.measures if any(e.figures[group][n].n for e in self.engines.values())]
+        counted = next(iter(self.engines.values())).figures[group]
+        rows = [
+            [name, *(_percent(engine.figures[group][n]) for n in names), round(engine.tokens_mean)]
+            for name, engine in self.engines.items()
+        ]
+        return table(["engine", *(f"{n} (n {counted[n].n})" for n in names), "tokens"], rows)
+
+    def paired_table(self, measure: str) -> str:
+        """Differences of one measure against each other engine."""
+        rows = [
+            [name, duel.n, f"{100 * duel.mean:+.1f} [{100 * duel.low:+.1f}, {100 * duel.high:+.1f}]",
+             duel.wins, duel.losses, "yes" if duel.low > 0 else "never worse" if duel.high >= 0 else "worse"]
+            for name, held in self.paired.items() if (duel := held.get(measure)) is not None
+        ]  # fmt: skip
+        return table(["against", "n", "difference", "wins", "losses", "better"], rows)
+
+
+def schema() -> dict[str, Any]:
+    """The JSON schema of a result."""
+    text = files("eval").joinpath("schema/result.schema.json").read_text(encoding="utf-8")
+    held: dict[str, Any] = json.loads(text)
+    return held
+
+
+def result(
+    run: DatasetRun,
+    measures: Sequence[Measure],
+    settings: Settings,
+    *,
+    changed: Mapping[str, Any],
+    command: str,
+    samples: int = 1000,
+    groups: Mapping[str, Callable[[Reply], bool]] | None = None,
+) -> Result:
+    """Put figures, intervals and paired differences of a run together."""
+    kinds = dict.fromkeys(q.type for q in run.dataset.questions)
+    wanted: dict[str, Callable[[Reply], bool]] = {"all": lambda _: True, **(groups or {})}
+    wanted |= {kind: _of_type(kind) for kind in kinds} if len(kinds) > 1 else {}
+    engines = {name: _engine(replies, measures, wanted, samples) for name, replies in run.replies.items()}
+    ours = engines.get(OURS)
+    against = {
+        name: {
+            m.name: d for m in measures if (d := paired(ours.values[m.name], engine.values[m.name], samples=samples))
+        }
+        for name, engine in engines.items()
+        if ours is not None and name != OURS
+    }
+    return Result(
+        run.dataset.name, command, run.dataset.sha256, settings_hash(settings), dict(changed), run.model, machine(),
+        len(run.dataset.questions), run.chunks, run.vectors,
+        {m.name: {"meaning": m.meaning, "kind": m.kind} for m in measures}, engines, against,
+    )  # fmt: skip
+
+
+def _of_type(kind: str) -> Callable[[Reply], bool]:
+    return lambda reply: reply.question.type == kind
+
+
+def _engine(
+    replies: Sequence[Reply], measures: Sequence[Measure], groups: Mapping[str, Callable[[Reply], bool]], samples: int
+) -> Engine:
+    values = {m.name: {r.question.id: m.of(r) for r in replies} for m in measures}
+    figures = {
+        group: {
+            m.name: _figure([values[m.name][r.question.id] for r in replies if belongs(r)], samples) for m in measures
+        }
+        for group, belongs in groups.items()
+    }
+    tokens = sorted(r.tokens for r in replies)
+    p95 = tokens[min(len(tokens) - 1, int(0.95 * len(tokens)))] if tokens else 0
+    return Engine(figures, sum(tokens) / max(1, len(tokens)), p95, values)
+
+
+def _figure(each: Iterable[float | None], samples: int) -> Figure:
+    held = list(each)
+    low, high = interval(held, samples=samples) or (None, None)
+    return Figure(mean(held), low, high, sum(value is not None for value in held))
+
+
+def _percent(figure: Figure) -> str:
+    if figure.value is None:
+        return "-"
+    bounds = "" if figure.low is None or figure.high is None else f" [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
+    return f"{100 * figure.value:.1f}{bounds}"

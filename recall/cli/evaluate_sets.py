@@ -1,0 +1,238 @@
+"""`recall eval SET`: public question sets, asked of the engine a turn runs."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.output import Progress, note, say
+
+if TYPE_CHECKING:
+    from eval.dataset import Dataset
+    from eval.dataset_run import Engines
+    from eval.result import Result
+    from recall.settings import Settings
+
+PATH = click.Path(exists=True, path_type=Path)
+_OPTIONS = (
+    click.option("--cache", type=click.Path(path_type=Path), help="Where indexes and vectors stay between runs."),
+    click.option("--words-only", is_flag=True, help="Make no vectors."),
+    click.option("--baselines/--no-baselines", default=True, help="Plain rankings beside ours."),
+    click.option("--ablate", is_flag=True, help="Take out every term and every step, one at a time, instead."),
+    click.option("--only", multiple=True, metavar="ID", help="Only this dialogue, or questions of this type."),
+    click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the headline measure (SVG)."),
+    click.option("--json", "as_json", is_flag=True, help="Print one JSON object with the value of every question."),
+    click.option("--summary", is_flag=True, help="With --json: without the values of single questions."),
+)
+
+
+def options(command: Callable[..., Any]) -> Callable[..., Any]:
+    """Add the options of every set."""
+    for option in reversed(_OPTIONS):
+        command = option(command)
+    return pass_app(command)
+
+
+@click.command()
+@click.option("--data", type=PATH, required=True, help="locomo10.json.")
+@click.option("--errors", type=PATH, help="The label audit, whose corrected evidence is then used.")
+@click.option("--split", type=click.Choice(["all", "dev", "test"]), default="test", show_default=True,
+              help="Conversations 1 to 3 (dev), 4 to 10 (test), or all.")  # fmt: skip
+@options
+def locomo(app: App, data: Path, errors: Path | None, split: str, **given: Any) -> None:
+    """Ask LoCoMo: talks between two people.
+
+    Numbers are fitted on the first three conversations; the other seven are held out.
+
+    \b
+        recall eval locomo --data ../shared/bench/locomo10.json
+    """
+    from eval.locomo import load
+
+    held = load(data, errors=errors)
+    four = {"categories 1-4": lambda reply: reply.question.type != "adversarial"}
+    words = _words("locomo", data=data, errors=errors, split=split)
+    run(app, of_split(held, split), words, groups=four, **given)
+
+
+@click.command()
+@click.option("--data", type=PATH, required=True, help="memorycode.tar.xz.")
+@click.option("--form", type=click.Choice(["rule", "label"]), default="rule", show_default=True,
+              help="Ask for the rule without its value, or by its bare label.")  # fmt: skip
+@click.option("--split", type=click.Choice(["dev", "test"]), default="test", show_default=True,
+              help="Histories of dialogues 1 to 120 (dev), or the 210 longer dialogues (test).")  # fmt: skip
+@options
+def memorycode(app: App, data: Path, form: str, split: str, **given: Any) -> None:
+    """Ask MemoryCode: coding rules, some of which change.
+
+    The current version of a rule must stand above every outdated one, and rules that never changed must not suffer.
+
+    \b
+        recall eval memorycode --data ../shared/bench/memorycode.tar.xz
+    """
+    from eval.memorycode import load
+
+    run(app, load(data, form=form, split=split), _words("memorycode", data=data, form=form, split=split), **given)
+
+
+@click.command()
+@click.option("--data", type=PATH, required=True, help="longmemeval_s.json, longmemeval_m.json or the oracle file.")
+@click.option("--official", is_flag=True, help="As the published scorer: user turns alone, no question without answer.")
+@options
+def longmemeval(app: App, data: Path, official: bool, **given: Any) -> None:
+    """Ask LongMemEval: chats with an assistant.
+
+    \b
+        recall eval longmemeval --data longmemeval_s.json
+    """
+    from eval.longmemeval import load
+
+    run(app, load(data, official=official), _words("longmemeval", data=data, official=official), **given)
+
+
+@click.command()
+@click.option("--data", type=PATH, required=True, help="A folder with chats of BEAM, such as chats/100K.")
+@options
+def beam(app: App, data: Path, **given: Any) -> None:
+    """Ask BEAM: long chats with probing questions.
+
+    \b
+        recall eval beam --data chats/100K
+    """
+    from eval.beam import load
+
+    run(app, load(data), _words("beam", data=data), **given)
+
+
+@click.command()
+@click.argument("first", type=PATH)
+@click.argument("second", type=PATH)
+@click.option("--engine", default="recall", show_default=True, help="The engine of both results.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+def compare(first: Path, second: Path, engine: str, as_json: bool) -> None:
+    """Compare two results question by question.
+
+    Of two files that 'recall eval SET --json' wrote over the same data: SECOND minus FIRST, with 95 % intervals.
+
+    \b
+        recall eval compare before.json after.json
+    """
+    import json
+    from dataclasses import asdict
+
+    from eval.compare import compare as measure
+    from eval.compare import load, to_text
+    from transcript.errors import RecallError
+
+    try:
+        pairs = measure(load(first), load(second), engine=engine)
+    except ValueError as error:
+        raise RecallError(str(error)) from None
+    say(json.dumps({name: asdict(pair) for name, pair in pairs.items()}) if as_json else to_text(pairs))
+
+
+def run(
+    app: App,
+    data: Dataset,
+    command: str,
+    *,
+    cache: Path | None,
+    words_only: bool,
+    baselines: bool,
+    ablate: bool,
+    only: tuple[str, ...],
+    plot: Path | None,
+    as_json: bool,
+    summary: bool,
+    groups: dict[str, Callable[[Any], bool]] | None = None,
+) -> None:
+    """Ask a set and print what came of it."""
+    from eval.dataset_run import run as ask
+    from eval.measures import HEADLINE, SETS
+    from eval.result import result
+    from recall.ledger import changed
+
+    settings = app.config.settings()
+    name = data.name.partition("-")[0]
+    chosen = _only(data, only)
+    flags = [("--words-only", words_only), ("--ablate", ablate), *(("--only " + value, True) for value in only)]
+    line = " ".join([command, *(flag for flag, given in flags if given)])
+    with Progress("questions") as progress:
+        held = ask(
+            chosen,
+            cache or app.data / "eval",
+            embedder=None if words_only else app.embedder(),
+            index_settings=app.config.index(),
+            settings=settings,
+            now=app.now(),
+            baselines=baselines,
+            engines=ablation(settings) if ablate else None,
+            progress=progress,
+        )
+    made = result(held, SETS[name], settings, changed=changed(settings), command=line, groups=groups)
+    _draw(made, HEADLINE[name], plot)
+    say(made.to_json(summary=summary) if as_json else made.to_text())
+
+
+def ablation(settings: Settings) -> Engines:
+    """The engines of an ablation: the whole, each step taken out, and none at all."""
+    from eval.ablation import PLAIN, STEPS, without
+    from eval.dataset_run import OURS
+    from eval.engines import shipped
+    from indexer.tokens import TokenCounter
+
+    count = TokenCounter()
+    variants = {OURS: settings, PLAIN.name: without(settings, PLAIN)}
+    variants |= {f"without {step.name}": without(settings, step) for step in STEPS}
+    return lambda store, vectors, _: {n: shipped(store, vectors, s, count) for n, s in variants.items()}
+
+
+def of_split(data: Dataset, split: str) -> Dataset:
+    """The dialogues of one split."""
+    from dataclasses import replace
+
+    if split == "all":
+        return data
+    return replace(data, dialogues=tuple(d for d in data.dialogues if d.questions and d.questions[0].split == split))
+
+
+def _only(data: Dataset, names: tuple[str, ...]) -> Dataset:
+    from dataclasses import replace
+
+    from transcript.errors import RecallError
+
+    if not names:
+        return data
+    kept = [
+        replace(d, questions=tuple(q for q in d.questions if d.id in names or q.type in names)) for d in data.dialogues
+    ]
+    found = tuple(d for d in kept if d.questions)
+    if not found:
+        known = sorted({q.type for q in data.questions})
+        raise RecallError(f"no dialogue and no type is called {', '.join(names)}; types: {', '.join(known)}")
+    return replace(data, dialogues=found)
+
+
+def _words(name: str, **given: object) -> str:
+    """The command line that a report names: paths by their file's name alone."""
+    words = ["recall", "eval", name]
+    for option, value in given.items():
+        if isinstance(value, Path):
+            words += [f"--{option}", value.name]
+        elif value is True:
+            words.append(f"--{option}")
+        elif value:
+            words += [f"--{option}", str(value)]
+    return " ".join(words)
+
+
+def _draw(made: Result, measure: str, plot: Path | None) -> None:
+    if plot is not None:
+        from eval.plot import svg
+
+        plot.write_text(svg(made, measure), encoding="utf-8")
+        note(f"wrote {plot}")
