@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
+from recall.cli.evaluate_budget import command as budget
+from recall.cli.evaluate_sets import beam, compare, locomo, longmemeval, memorycode
 from recall.cli.output import note, say
 
 if TYPE_CHECKING:
@@ -324,3 +326,10 @@ def devrecall(
         progress=note,
     )
     say(report.to_json() if as_json else report.to_text())
+
+
+command.add_command(budget)
+
+
+for _set in (locomo, memorycode, longmemeval, beam, compare):
+    command.add_command(_set)
