@@ -28,6 +28,7 @@ class Question:
     """A question with its gold: ids of turns, and of sessions; `stale` are turns or sessions that are out of date.
 
     `answerable` is False where the right answer is silence. `split` is dev (numbers may be fitted on it) or test.
+    `session` is the one it is typed in, whose own turns are not looked for; "" for none of them.
     """
 
     id: str
@@ -39,6 +40,7 @@ class Question:
     stale: frozenset[str] = frozenset()
     answerable: bool = True
     split: str = TEST
+    session: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -109,7 +109,7 @@ def _usual(settings: Settings, count: CountTokens, *, baselines: bool, words: bo
 def ask(dialogue: Dialogue, engine: Engine, held: OpenDialogue, count: CountTokens) -> Iterable[Reply]:
     """Ask one engine every question of a dialogue, each at its own time."""
     for question in dialogue.questions:
-        asked = LabelledQuery(question.id, question.text, question.type, question.asked_at, "", (), ())
+        asked = LabelledQuery(question.id, question.text, question.type, question.asked_at, question.session, (), ())
         answer = engine(asked)
         yield Reply(question, _hits(answer.ranked, held, count), _hits(answer.injected, held, count), answer.tokens)
 
