@@ -4,17 +4,24 @@ The harness never waits for it and it holds none of the harness's pipes. One run
 comes meanwhile leaves a mark, and the running one goes round again.
 """
 
+from __future__ import annotations
+
 import contextlib
 import os
 import time
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from recall import config, forgetting, hook_counters, rules_block, spawn, turnstate
 from recall.config import Config
 from transcript.errors import EmbedderUnavailable, LockBusy, RecallError
 from transcript.workspace import Workspace, open_workspace, owner_root
+
+if TYPE_CHECKING:
+    from indexer.embedder import Embedder
+    from indexer.store import Store
 
 SETTLE_S = 0.5  # the harness writes its last lines a moment after the event
 MOST_ROUNDS = 20
@@ -105,3 +112,20 @@ def index(
             until = time.monotonic() + EMBED_S
             with contextlib.suppress(LockBusy):
                 queue.embed(store, embedder, shape, should_stop=lambda: should_stop() or time.monotonic() > until)
+        if not should_stop():
+            fit_gate(workspace, store, settings, embedder)
+
+
+def fit_gate(workspace: Workspace, store: Store, settings: Config, embedder: Embedder | None) -> None:
+    """Fit the gate to the store where it has outgrown the last fit: some seconds, once in a doubling."""
+    from indexer.tokens import TokenCounter
+    from recall import calibration
+    from recall.calibrate import is_due, measure
+    from recall.vector_search import vector_search
+
+    if not is_due(calibration.read(workspace.home), store.meta(), settings.settings()):
+        return
+    found = settings.settings()
+    near = vector_search(store, embedder, found.retrieval.arm) if embedder is not None else None
+    made = measure(store, near, found, now=datetime.now(UTC), count_tokens=TokenCounter())
+    calibration.write(workspace.home, made.calibration(datetime.now(UTC)))

@@ -1,7 +1,8 @@
 """Configuration: every setting with its value and where it comes from. Only this module reads it.
 
 On the hook path: standard library only. A flag wins over a variable, a variable over the project's
-`.recall/config.toml`, that over the user's `<data>/config.toml`, that over the default. Names are
+`.recall/config.toml`, that over the user's `<data>/config.toml`, that over what was fitted to the store
+(recall.calibration), that over the default. Names are
 `section.name`: `[gate] threshold = 0.4` in a file, `RECALL_GATE_THRESHOLD=0.4` as a variable. A name that
 does not exist is an error that says which; of variables only those that begin with one of our sections count,
 for other products begin theirs with RECALL_ too.
@@ -13,12 +14,14 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from indexer.settings import IndexSettings
+from recall import calibration
 from recall.settings import Settings, check_numbers
 from transcript.errors import ConfigError
 from transcript.settings import CaptureSettings
 
 Part = TypeVar("Part")
 FLAG, VARIABLE, PROJECT, USER, DEFAULT = "flag", "variable", "project file", "user file", "default"
+FITTED = "fitted to this store"
 PREFIX = "RECALL_"
 # `.recall/config.toml` also says which workspace the project is; that is read by transcript.workspace.
 FOREIGN = frozenset({"id", "workspace", "version"})
@@ -164,8 +167,18 @@ def told_tokens(data: Path, project: Path | None, env: Mapping[str, str]) -> int
         return 0
 
 
-def load(data: Path, project: Path | None, env: Mapping[str, str], flags: Mapping[str, Any] | None = None) -> Config:
-    """Resolve every setting. ConfigError on a name that does not exist or a value of the wrong kind."""
+def load(
+    data: Path,
+    project: Path | None,
+    env: Mapping[str, str],
+    flags: Mapping[str, Any] | None = None,
+    *,
+    home: Path | None = None,
+) -> Config:
+    """Resolve every setting. ConfigError on a name that does not exist or a value of the wrong kind.
+
+    home is the workspace's folder in the data: what was fitted to its store then counts too.
+    """
     known = defaults()
     layers: Sequence[tuple[str, Mapping[str, Any]]] = (
         (FLAG, flags or {}),
@@ -184,7 +197,17 @@ def load(data: Path, project: Path | None, env: Mapping[str, str], flags: Mappin
     config = Config(tuple(values))
     for part in (config.settings, config.index, config.hook, config.service, config.handoff):
         part()  # each checks its ranges
-    return config
+    return config if home is None else _fitted(config, home)
+
+
+def _fitted(config: Config, home: Path) -> Config:
+    """The settings with the gate's thresholds as fitted to the store, where nobody has set them."""
+    made = calibration.read(home)
+    if made is None or made.fit_for != calibration.fit_for(config.settings()):
+        return config
+    held = made.layer()
+    values = (Value(v.key, held[v.key], FITTED) if v.origin == DEFAULT and v.key in held else v for v in config.values)
+    return Config(tuple(values))
 
 
 def _from_env(env: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:

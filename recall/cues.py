@@ -51,8 +51,34 @@ _CONTINUE_WORDS = """
     好 好的 继续 是 是的 行 可以 谢谢 对 嗯 はい うん 続けて 続き お願いします です
     ありがとう いいえ 네 예 계속 좋아 고마워
 """
+# Thanks, praise and greetings, and the words that may stand beside them: they say nothing of the work.
+_THANKS_WORDS = """
+    thanks thank thx ty cheers hi hello hey bye goodbye welcome sorry good great perfect nice cool fine
+    awesome wonderful brilliant excellent amazing impressive impressed appreciate appreciated wow haha lol congrats
+    danke dank hallo moin servus tschüss gut guten gute super toll prima klasse perfekt
+    merci bonjour bonsoir bonne bon salut bravo génial parfait super
+    gracias hola buenos buenas adiós genial perfecto bueno bien
+    grazie ciao buongiorno buonasera buona ottimo perfetto prego
+    obrigado obrigada olá bom boa ótimo perfeito
+    спасибо привет здравствуйте доброе добрый спокойной пока отлично молодец хорошо
+    谢谢 谢谢你 谢谢您 非常感谢 你好 您好 早上好 晚上好 晚安 再见 明天见 辛苦了 没问题 不客气 太好了
+    ありがとう ありがとうございます こんにちは こんばんは おはよう おはようございます おやすみ おやすみなさい
+    お疲れ様です 了解 了解です どうも 안녕 안녕하세요 감사합니다 고마워 고마워요 수고하셨습니다 잘자요 내일봐요
+"""
+_BESIDE_WORDS = """
+    morning evening night day weekend tomorrow later soon today again very much so really how are you i am was see have
+    enjoy happy job work well done everyone team lot lots for your help of both that's looks
+    morgen abend tag nacht schönen schönes bis später vielen lieben dir dank euch arbeit wochenende sehr
+    nuit journée soirée demain à bientôt beaucoup de rien travail
+    días dias tardes noches muchas mañana hasta luego pronto trabajo nada
+    notte domani mille lavoro dia tarde noite até amanhã muito trabalho
+    утро день вечер ночи до завтра большое また明日
+"""
 _CONTINUE = frozenset(_CONTINUE_WORDS.split())
+_THANKS = frozenset(_THANKS_WORDS.split())
+_COURTESY = _CONTINUE | _THANKS | frozenset(_BESIDE_WORDS.split())
 _MOST_CONTINUATION_WORDS = 8
+_MOST_COURTESY_WORDS = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -141,6 +167,13 @@ def is_continuation(text: str) -> bool:
     words = [word.replace("’", "'") for word in _WORD.findall(text.lower())]
     if not words:
         return False
-    return len(words) <= _MOST_CONTINUATION_WORDS and all(
+    if len(words) <= _MOST_CONTINUATION_WORDS and all(
         word in _CONTINUE or (word.isdecimal() and len(word) <= 2) for word in words
-    )
+    ):
+        return True
+    return len(words) <= _MOST_COURTESY_WORDS and not text.rstrip().endswith("?") and _is_courtesy(words)
+
+
+def _is_courtesy(words: list[str]) -> bool:
+    """Whether words are thanks, praise or a greeting and nothing else."""
+    return not _THANKS.isdisjoint(words) and all(word in _COURTESY for word in words)

@@ -85,9 +85,9 @@ def _search(hook: Hook, turn: HookTurn) -> bytes:
 
 
 def _settings(hook: Hook, turn: HookTurn) -> Settings:
-    root = turn.workspace.root if turn.workspace else None
+    root, home = (turn.workspace.root, turn.workspace.home) if turn.workspace else (None, None)
     try:
-        return config.load(Path(hook.data), root, os.environ).settings()
+        return config.load(Path(hook.data), root, os.environ, home=home).settings()
     except ConfigError:
         hook.count("config_not_readable")
         return Settings()

@@ -179,7 +179,7 @@ class _Room:
         """Return the workspace's settings; the files are looked at again after two seconds."""
         if time.monotonic() - self._read_at > FRESH_S:
             try:
-                self._settings = config.load(data, self.workspace.root, env).settings()
+                self._settings = config.load(data, self.workspace.root, env, home=self.workspace.home).settings()
             except ConfigError:
                 hook_counters.add(data, "service", "config_not_readable")
             self._read_at = time.monotonic()

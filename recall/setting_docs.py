@@ -38,7 +38,7 @@ MEANINGS = {
     "gate.rare": "an item may pass by a rare word or an identifier of the prompt alone",
     "gate.rare_share": "a word is rare when at most this share of the passages holds it",
     "gate.evidence": "a turn stays silent unless its best item reaches a threshold",
-    "gate.threshold": "that threshold; 'recall eval gate' suggests one for this project",
+    "gate.threshold": "that threshold; 'recall calibrate' fits it to this project's store",
     "gate.threshold_words": "the same where no vectors were at hand",
     "gate.telling_share": "a short prompt is not damped where a near passage holds half of its words, one this rare",
     "gate.margin": "an item far below the best one is left out",

@@ -73,7 +73,7 @@ def empty_turns(turns: TurnFacts) -> Signal:
         level=level,
         text=f"{turns.empty:,} of {counted(seen, 'turn')} injected nothing",
         meaning="Nothing relevant is a good answer; always nothing is not.",
-        action="run 'recall query' with one of the prompts, and 'recall eval gate'" if level else "",
+        action="run 'recall query' with one of the prompts, and 'recall calibrate --dry-run'" if level else "",
         details=tuple(f"{reason}: {n:,}" for reason, n in sorted(turns.empty_reasons.items())),
     )
 

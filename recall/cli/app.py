@@ -103,11 +103,11 @@ class App:
         if self._config is None:
             from recall.config import load
 
-            try:
-                project: Path | None = self.project_root()
-            except WorkspaceError:
-                project = None
-            self._config = load(self.data, project, self.env)
+            project, home = None, None
+            with contextlib.suppress(WorkspaceError):
+                project = self.project_root()
+                home = self.workspace().home
+            self._config = load(self.data, project, self.env, home=home)
         return self._config
 
     def capture_settings(self) -> CaptureSettings:
@@ -248,15 +248,12 @@ class App:
 
 def vector_search(store: Store, embedder: Embedder, k: int) -> Vectors | None:
     """Return the search by vectors, None with a notice where the index holds those of another model."""
-    if not store.serves(embedder.id, embedder.revision, embedder.dimension):
+    from recall.vector_search import vector_search as search
+
+    found = search(store, embedder, k)
+    if found is None:
         note(f"words only: the index was made with {store.meta().model}, not {embedder.id}; run 'recall index rebuild'")
-        return None
-
-    def search(text: str, allowed: Any) -> list[tuple[int, float]]:
-        hits = store.nearest(embedder.encode([text])[0], k, allowed)
-        return [(hit.chunk_id, hit.similarity) for hit in hits]
-
-    return search
+    return found
 
 
 def moment(text: str) -> datetime:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from eval.latency import IndexFacts
     from transcript.workspace import Workspace
 
+PROMPTS = 200  # of the project's own, for timing
+
 
 @click.group()
 def command() -> None:
@@ -104,14 +106,13 @@ class Stand:
 def own_stand(app: App, scratch: Path, chunks: int | None, fill: bool) -> tuple[Stand, list[str]]:
     """This project's index, cut to its newest chunks on request, and the project's own newest prompts."""
     from eval import subset
-    from eval.gate import OWN_PROMPTS
     from eval.latency import copy_home
     from indexer.sample import newest_prompts
     from transcript.workspace import Workspace
 
     workspace, data = app.workspace(), app.data
     with app.store(workspace) as store:
-        asked = [prompt.text for prompt in newest_prompts(store, OWN_PROMPTS)]
+        asked = [prompt.text for prompt in newest_prompts(store, PROMPTS)]
     if chunks or fill:
         data = copy_home(workspace, data, scratch / "cut")
         workspace = Workspace(workspace.id, data / "workspaces" / workspace.id, workspace.root)
@@ -233,38 +234,6 @@ def handoff_tokens(app: App, own: bool, task: str, as_json: bool) -> None:
     else:
         with tempfile.TemporaryDirectory(prefix="recall-handoff-") as folder:
             report = run(Path(folder))
-    say(report.to_json() if as_json else report.to_text())
-
-
-@command.command()
-@click.option("--words-only", is_flag=True, help="Leave vectors out, as a hook without service does.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
-@demo_option
-@pass_app
-def gate(app: App, words_only: bool, as_json: bool, demo: bool) -> None:
-    """Measure the gate on this project.
-
-    What unrelated prompts score here, and what the project's own do. Suggests a threshold; changes nothing.
-
-    \b
-        recall eval gate
-    """
-    from eval.gate import OWN_PROMPTS
-    from eval.gate import run as measure
-    from indexer.sample import newest_prompts
-    from indexer.tokens import TokenCounter
-
-    chosen = choose(app, demo)
-    with chosen.store(chosen.workspace()) as store:
-        report = measure(
-            store,
-            None if words_only else chosen.vectors(store),
-            chosen.config.settings(),
-            count_tokens=TokenCounter(),
-            now=chosen.now(),
-            own=newest_prompts(store, OWN_PROMPTS),
-            progress=note,
-        )
     say(report.to_json() if as_json else report.to_text())
 
 

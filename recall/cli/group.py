@@ -44,6 +44,7 @@ COMMANDS = {
     "retention": "retention",
     "verify": "verify",
     "health": "health",
+    "calibrate": "calibrate",
     "eval": "evaluate",
     "demo": "demo",
     "exclude": "exclude",

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App, choose, demo_option, moment, pass_app
+from recall.cli.calibrate import refit_if_due
 from recall.cli.index_build import backfill, compact, rebuild
 from recall.cli.output import Progress, duration, emit, note, say, size
 from transcript.errors import LockBusy
@@ -92,7 +93,9 @@ def run(
         embedder = early or (app.embedder(count) if settings.model == DEFAULT_MODEL else None)
         if embedder is None:
             return words, None
-        return words, embed(app, store, embedder, limit=limit, since=since, retry=retry)
+        vectors = embed(app, store, embedder, limit=limit, since=since, retry=retry)
+        refit_if_due(app, workspace, store)
+        return words, vectors
 
 
 def index_words(app: App, workspace: Workspace, store: Store, embedder: Embedder | None) -> IndexReport:

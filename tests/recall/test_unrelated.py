@@ -6,9 +6,9 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 
-from eval.gate import UNRELATED
 from indexer.embedder import load
 from indexer.store import Store
+from recall.calibrate import unrelated
 from recall.cli.app import App, vector_search
 from recall.cli.group import cli
 from recall.engine import recall
@@ -47,7 +47,7 @@ def test_forty_unrelated_prompts_inject_next_to_nothing(tmp_path: Path) -> None:
                     now=datetime(2026, 4, 20, tzinfo=UTC),
                     count_tokens=len,
                 )
-                for prompt in (*UNRELATED, *MORE)
+                for prompt in (*unrelated(), *MORE)
             ]
 
             assert len(turns) == 40
