@@ -52,7 +52,7 @@ def test_the_threshold_stands_just_above_what_the_fitting_half_reaches() -> None
     ("own", "passages", "why"),
     [
         (HIGH, LEAST_PASSAGES - 1, "passages"),
-        (HIGH[: LEAST_OWN - 1], 10_000, "own prompts find anything"),
+        (HIGH[: LEAST_OWN - 1], 10_000, "find anything"),
         (LOW[:20], 10_000, "no higher than unrelated"),
     ],
 )
