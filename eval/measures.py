@@ -133,13 +133,22 @@ def _superseded(reply: Reply) -> float | None:
     return float(bool(shown & reply.question.stale) and not shown & reply.question.sessions)
 
 
+SELF = (
+    _turn("any@1", "a source comes first", lambda f, g: any_at(f, g, 1)),
+    _turn("any@6", "a source among the first 6", lambda f, g: any_at(f, g, 6)),
+    _turn("MRR", "reciprocal rank of the first source", first_reciprocal),
+    Measure("injected", "a source is injected", lambda r: any_at(turns(r.injected), r.question.turns, 100)),
+)
+
 SETS: dict[str, tuple[Measure, ...]] = {
+    "self": SELF,
     "locomo": (*TURN, *SESSION, *BUDGETS, *INJECTED),
     "memorycode": VERSIONS,
     "longmemeval": (*SESSION, *TURN, *BUDGETS, *SILENCE),
     "beam": (*TURN, *BUDGETS, *VERSIONS[:1], *SILENCE),
 }
 HEADLINE = {
+    "self": "turn MRR",
     "locomo": "turn frac@10",
     "memorycode": "newest above stale",
     "longmemeval": "session all@5",

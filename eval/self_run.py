@@ -1,0 +1,100 @@
+"""Asks the questions of a user's own record: with the settings of now, and with those or the models proposed."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from eval.baselines import Baselines
+from eval.dataset import Dataset
+from eval.dataset_run import OURS, WORDS, DatasetRun, ask
+from eval.devrecall import BASELINE_DEPTH
+from eval.dialogue_index import OpenDialogue
+from eval.engines import Engine, shipped
+from eval.vector_cache import Encoder
+from indexer.rows import RowFilter
+from indexer.said import Said, vector_texts
+from indexer.store import Store
+from indexer.tokens import TokenCounter
+from recall.settings import Settings
+from recall.turn import Vectors
+
+BATCH = 64
+Search = Callable[[int], Vectors | None]  # how many to look for -> the search by vectors; None: words only
+Progress = Callable[[int, int, str], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Proposal:
+    """Settings and a search by vectors: those of now, or those tried beside them."""
+
+    name: str
+    settings: Settings
+    search: Search
+
+
+def run(
+    data: Dataset,
+    store: Store,
+    events: Sequence[Said],
+    now: Proposal,
+    proposals: Sequence[Proposal],
+    *,
+    baselines: bool = True,
+    progress: Progress | None = None,
+) -> DatasetRun:
+    """Ask every question of the engine as it is set now, of each proposal, and of plain rankings. Writes nothing."""
+    count = TokenCounter()
+    engines: dict[str, Engine] = {OURS: _engine(store, now, count)}
+    engines |= {proposal.name: _engine(store, proposal, count) for proposal in proposals}
+    if baselines:
+        deep = now.search(BASELINE_DEPTH)
+        if deep is not None:
+            engines[WORDS] = shipped(store, None, now.settings, count)
+        engines |= Baselines(store, deep, count).engines()
+    meta = store.meta()
+    made = DatasetRun(data, chunks=meta.n_chunks, vectors=meta.n_vectors, model=meta.model or "none")
+    held = OpenDialogue(store, {s.event: s.event for s in events}, {s.event: min(s.sessions) for s in events})
+    for number, (name, engine) in enumerate(engines.items()):
+        if progress is not None:
+            progress(number, len(engines), name)
+        made.replies[name] = [reply for dialogue in data.dialogues for reply in ask(dialogue, engine, held, count)]
+    return made
+
+
+def _engine(store: Store, proposal: Proposal, count: TokenCounter) -> Engine:
+    return shipped(store, proposal.search(proposal.settings.retrieval.arm), proposal.settings, count)
+
+
+class OtherModel:
+    """The vectors of another model over the passages that have one now: the same passages, only the encoder differs."""
+
+    def __init__(self, store: Store, embedder: Encoder, progress: Progress | None = None) -> None:
+        """Encode every passage; ValueError where there is none. Minutes for a large store."""
+        self._embedder = embedder
+        texts = list(vector_texts(store))
+        if not texts:
+            raise ValueError("the index has no vectors yet to compare a model with; 'recall index' makes them")
+        self._ids = np.array([chunk for chunk, _ in texts])
+        rows = []
+        for first in range(0, len(texts), BATCH):
+            rows.append(embedder.encode([text for _, text in texts[first : first + BATCH]]))
+            if progress is not None:
+                progress(min(first + BATCH, len(texts)), len(texts), "")
+        self._rows = np.vstack(rows)
+
+    def search(self, k: int) -> Vectors:
+        """Return the search for the k nearest, as the index's own is."""
+
+        def near(prompt: str, allowed: RowFilter | None) -> list[tuple[int, float]]:
+            likeness = self._rows @ self._embedder.encode([prompt])[0]
+            found: list[tuple[int, float]] = []
+            for at in np.argsort(-likeness, kind="stable"):
+                chunk = int(self._ids[at])
+                if allowed is None or chunk in allowed:
+                    found.append((chunk, float(likeness[at])))
+                    if len(found) == k:
+                        break
+            return found
+
+        return near

@@ -1,0 +1,81 @@
+"""The series of a project's own evaluation: one line a run, kept in a derived file that may be lost.
+
+A line holds figures, and for each question its id with the reciprocal rank; no word of the record.
+"""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from eval.stats import Paired, paired
+from eval.tables import table
+from transcript.lock import FileLock
+from transcript.paths import secure_dir
+from transcript.workspace import Workspace
+
+FILE = "eval-self.jsonl"
+SHOWN = 6
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One run: when, on what, its figures, and the reciprocal rank of every question."""
+
+    at: str
+    commit: str
+    settings_hash: str
+    model: str
+    questions_sha256: str
+    figures: dict[str, float]
+    ranks: dict[str, float]
+
+
+def path(workspace: Workspace) -> Path:
+    """Return where a project's series lies."""
+    return workspace.run_dir / FILE
+
+
+def read(file: Path) -> list[Entry]:
+    """Return the runs, oldest first; a line that cannot be read, a torn one for instance, is passed over."""
+    if not file.exists():
+        return []
+    found = []
+    for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
+        try:
+            found.append(Entry(**json.loads(line)))
+        except (ValueError, TypeError):
+            continue
+    return found
+
+
+def append(file: Path, entry: Entry) -> None:
+    """Add one run; a line that an interrupted run left open is closed first."""
+    secure_dir(file.parent)
+    with FileLock(file.with_suffix(".lock")):
+        torn = file.exists() and not file.read_bytes().endswith(b"\n") and file.stat().st_size > 0
+        with file.open("a", encoding="utf-8") as out:
+            out.write(("\n" if torn else "") + json.dumps(asdict(entry)) + "\n")
+
+
+def change(now: Entry, before: Entry, *, samples: int = 2000) -> Paired | None:
+    """Return now minus before in reciprocal rank, over the questions of both; None where they share none."""
+    return paired(now.ranks, before.ranks, samples=samples)
+
+
+def to_text(entries: Sequence[Entry]) -> str:
+    """The newest runs, each against the one before it over the questions of both."""
+    rows: list[list[object]] = []
+    shown = entries[-SHOWN:]
+    befores: list[Entry | None] = [entries[-SHOWN - 1] if len(entries) > SHOWN else None, *shown[:-1]]
+    for entry, before in zip(shown, befores, strict=True):
+        found = change(entry, before) if before is not None else None
+        moved = f"{100 * found.mean:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]" if found else "-"
+        rows.append([entry.at[:16], entry.commit, entry.settings_hash, entry.model, len(entry.ranks),
+                     *_percents(entry.figures), moved, found.n if found else 0])  # fmt: skip
+    names = list(shown[-1].figures) if shown else []
+    return table(["run", "commit", "settings", "model", "n", *names, "MRR since the run before", "of"], rows)
+
+
+def _percents(figures: Mapping[str, float]) -> list[str]:
+    return [f"{100 * value:.1f}" for value in figures.values()]
