@@ -35,7 +35,7 @@ REASONS = {
     "below_margin": "far weaker than the best item",
     "no_place": "all places are taken by better items",
     "no_room": "did not fit into the budget",
-    "shrunk": "the adaptive budget left it out: the evidence is weak, or it is far below the best item",
+    "shrunk": "the adaptive budget left it out: it is far below the best item",
     "deferred": "the adaptive budget pointed at it instead",
     "skipped": "the adaptive budget showed nothing: what was injected last was not used, and this goes on about it",
 }

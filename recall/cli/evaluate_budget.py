@@ -1,0 +1,99 @@
+"""`recall eval budget`: what no recall, fixed budgets and the adaptive one find, and what they cost."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.output import note, say
+
+if TYPE_CHECKING:
+    from eval.budget import Arms
+
+SPLITS = ("dev", "test", "all")
+_FILE = click.Path(exists=True, path_type=Path)
+
+
+@click.command("budget")
+@click.option("--locomo", type=_FILE, metavar="FILE", help="LoCoMo: locomo10.json.")
+@click.option("--memorycode", type=_FILE, metavar="FILE", help="MemoryCode: its archive.")
+@click.option("--devrecall", type=_FILE, metavar="DIR", help="Folder with queries.jsonl; needs --transcripts.")
+@click.option("--transcripts", type=_FILE, metavar="PATH", help="The sessions that those queries were labelled on.")
+@click.option("--split", type=click.Choice(SPLITS), default="all", show_default=True, help="Of LoCoMo and MemoryCode.")
+@click.option("--cache", type=click.Path(path_type=Path), help="Where indexes and vectors stay between runs.")
+@click.option("--words-only", is_flag=True, help="Make no vectors.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@pass_app
+def command(
+    app: App,
+    locomo: Path | None,
+    memorycode: Path | None,
+    devrecall: Path | None,
+    transcripts: Path | None,
+    split: str,
+    cache: Path | None,
+    words_only: bool,
+    as_json: bool,
+) -> None:
+    """Compare budgets: none, fixed items, fixed tokens, adaptive.
+
+    For each what was found, tokens and time a question, the knee of the curve, and the adaptive budget against the
+    fixed one question by question. It may become the default where LoCoMo and MemoryCode both allow it.
+
+    \b
+        recall eval budget --locomo locomo10.json --memorycode memorycode.tar.xz
+    """
+    from eval.budget_report import BudgetReport, report_of
+    from eval.machine import machine
+    from recall.settings import settings_hash
+
+    if not (locomo or memorycode or devrecall):
+        raise click.UsageError("name a set: --locomo, --memorycode, --devrecall, or several of them")
+    if devrecall and not transcripts:
+        raise click.UsageError("--devrecall needs --transcripts: the sessions that its queries were labelled on")
+    runs = list(_runs(app, locomo, memorycode, devrecall, transcripts, split, cache or app.data / "eval", words_only))
+    report = BudgetReport(tuple(map(report_of, runs)), settings_hash(app.config.settings()), machine())
+    say(report.to_json() if as_json else report.to_text())
+
+
+def _runs(
+    app: App,
+    locomo: Path | None,
+    memorycode: Path | None,
+    devrecall: Path | None,
+    transcripts: Path | None,
+    split: str,
+    cache: Path,
+    words_only: bool,
+) -> list[Arms]:
+    from dataclasses import replace
+
+    from eval import budget, labels
+    from eval.corpus import prepare
+    from eval.locomo import load as load_locomo
+    from eval.memorycode import load as load_memorycode
+
+    embedder = None if words_only else app.embedder()
+    settings, index = app.config.settings(), app.config.index()
+    sets = []
+    if locomo is not None:
+        held = load_locomo(locomo)
+        chosen = tuple(d for d in held.dialogues if split in ("all", d.questions[0].split))
+        sets.append(replace(held, dialogues=chosen))
+    if memorycode is not None:
+        parts = [load_memorycode(memorycode, split=one) for one in (("dev", "test") if split == "all" else (split,))]
+        sets.append(replace(parts[0], name="memorycode", dialogues=tuple(d for part in parts for d in part.dialogues)))
+    runs = [
+        budget.over_dialogues(
+            one, cache, embedder=embedder, index_settings=index, settings=settings, now=app.now(), progress=note
+        )
+        for one in sets
+    ]
+    if devrecall is not None and transcripts is not None:
+        corpus = prepare(transcripts, cache, embedder=embedder, settings=index, now=app.now(), progress=note)
+        asked = labels.load(devrecall)
+        runs.append(budget.over_devrecall(corpus, asked, embedder=embedder, settings=settings, progress=note))
+    return runs
