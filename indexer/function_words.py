@@ -34,6 +34,7 @@ même mes moi moins mon ne ni nos notre nous on ont ou où par parce pas pendant
 qu quand que quel quelle quelles quels qui quoi sa sans se sera ses si son sont sous sur ta te tes toi ton tous tout
 toute toutes très tu un une va vers voici voilà vos votre vous été
 avons avait-on a dû due quoi déjà laquelle lesquels chez certains dont venait venir vient vu faut propre
+combien lorsque lequel auquel desquels tant afin alors puis rien aucune
 """
 _SPANISH = """
 a al algo algún alguna algunas alguno algunos ante antes aquel aquella aquellas aquellos aquí así aún aunque bajo cada

@@ -15,6 +15,7 @@ from recall.inflection import fold, forms, splits, stem
 
 MAX_CHARS = 4000  # of a longer prompt the beginning: an encoder reads no further either
 LANGUAGES = ("de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "zh")
+MAX_WORD = 48  # a longer word is none
 _UNSPACED = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _RUN = re.compile(rf"[{_UNSPACED}]+")
 _TOKEN = re.compile(rf"`[^`\n]*`|[{_UNSPACED}]+|[^\s{_UNSPACED}]+")
@@ -154,6 +155,8 @@ class Dictionary:
         """Return the English of one word: as it stands, by its stem, or by the parts of a compound; "" for none."""
         if word.casefold() in self._function:
             return self._telling.get(word.casefold(), "")
+        if len(word) > MAX_WORD:
+            return ""
         folded = fold(word, self._language)
         known = self._cache.get(folded)
         if known is None:
@@ -167,8 +170,9 @@ class Dictionary:
         if english:
             return english
         for parts in splits(folded, self._language):
-            left, right = self._simple(parts[0]), self._find(parts[1])
-            if left and right:
+            left = self._simple(parts[0])
+            right = self._find(parts[1]) if left else ""
+            if right:
                 return f"{left} {right}"
         return ""
 

@@ -10,11 +10,11 @@ _GERMAN_PAIRS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
 
 _SUFFIXES = {
     "de": """
-        ungen enden endes ender endem ende ierten ierter iertes ierte iert ieren iere ten tem ter tes tet te est
+        enden endes ender endem ende ierten ierter iertes ierte iert ieren iere ten tem ter tes tet te est
         en em ern er es et st e n s t
     """,
     "nl": """
-        ingen enden ende eerde eerden eert eren den de ten te end en er es e n s t d
+        enden ende eerde eerden eert eren den de ten te end en er es e n s t d
     """,
     "fr": """
         issements issement issaient issait issant issent erions erais erait eraient erez erons eront erai eras

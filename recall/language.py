@@ -63,8 +63,9 @@ def _by_words(words: list[str], letters: frozenset[str]) -> str:
             for code in _LATIN:
                 if word in FUNCTION_WORDS[code]:
                     counts[code] += share
-    for code, own in _TELLING.items():
-        counts[code] += 0.4 * len(own & letters)
+    if not counts["en"]:  # beside English words such a letter is a name's
+        for code, own in _TELLING.items():
+            counts[code] += 0.4 * len(own & letters)
     best = max(_LATIN, key=lambda code: counts[code])
     return best if counts[best] >= min(_LEAST, 0.2 * len(words)) and counts[best] > 0 else ""
 
