@@ -27,7 +27,7 @@ from transcript.log import Log
 from transcript.settings import CaptureSettings
 from transcript.workspace import Workspace, open_workspace
 
-LAYOUT = 1  # raised when the way a dialogue is taken in changes
+LAYOUT = 2  # raised when the way a dialogue is taken in changes
 _DONE = "turns.json"
 
 

@@ -29,11 +29,13 @@ from indexer.rows import (
     STATEMENTS,
     SUMMARY,
     SUPERSEDED,
+    TALK,
     TOOL_CALL,
     TOOL_RESULT,
     WORKER,
 )
 from indexer.store_write import BOUNDARY, OPTED_OUT, NewChunk, Place, Rows, SessionState
+from indexer.talk import speaker_of
 from transcript.event import Event
 
 CURATED_TYPES = frozenset({"decision", "task", "question", "correction", "outcome", "observation"})
@@ -98,6 +100,9 @@ class Fold:
         flags |= PRIVATE if event.body.get("private") else 0
         flags |= IMPLAUSIBLE_TIME if implausible else 0
         speaker = worker
+        if kind == PROMPT and speaker_of(event.body):
+            flags |= TALK
+            speaker = speaker_of(event.body)
         if kind == CURATED:
             flags |= _statement(event)
             speaker = str(event.body.get("actor", ""))
@@ -223,12 +228,17 @@ class Fold:
 
     def _seconds(self, stamp: str) -> tuple[int, bool]:
         """Return the time in seconds, and whether it cannot be true (before 2010, or a day and more ahead)."""
-        try:
-            moment = datetime.fromisoformat(stamp)
-        except ValueError:
-            return 0, True
-        seconds = int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
-        return seconds, not _EARLIEST <= seconds <= self._now + 86_400
+        said = seconds(stamp)
+        return said, not _EARLIEST <= said <= self._now + 86_400
+
+
+def seconds(stamp: str) -> int:
+    """Seconds since 1970 of an event's time, 0 for what is none."""
+    try:
+        moment = datetime.fromisoformat(stamp)
+    except ValueError:
+        return 0
+    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 
 def _statement(event: Event) -> int:

@@ -35,7 +35,7 @@ _FOUND_IN_VIEW = re.compile(
     r"^[^\S\n]*(?:[^\s:]{0,400}[/\\])?\.recall[/\\]{1,2}(?:views|memory)[/\\]{1,2}[^\s:]{1,200}[:-]\d{1,9}[:-][^\n]*\n?",
     re.MULTILINE,
 )
-# The tools of `recall mcp`, as harnesses name them: mcp__recall__search, mcp_recall_search, recall-search, recall.search.
+# The tools of `recall mcp`, as harnesses name them: mcp__recall__search, mcp_recall_search, recall-search.
 _TOOL = re.compile(r"(?:^|[^a-z])recall[_.:/ -]+(?:search|show|context|handoff)$", re.IGNORECASE)
 # Where a harness names the tool alone: what such a result begins with.
 _TOOL_RESULT = re.compile(r'\s*\{\s*"recall"\s*:\s*"(?:search|show|context|handoff)"\s*,')

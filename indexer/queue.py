@@ -11,9 +11,22 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from indexer.embedder import Embedder
-from indexer.rows import CURATED, FINAL, MEMORY, NARRATION, PROMPT, REASONING, SUMMARY, TOOL_CALL, TOOL_RESULT, WORKER
+from indexer.rows import (
+    CURATED,
+    FINAL,
+    MEMORY,
+    NARRATION,
+    PROMPT,
+    REASONING,
+    SUMMARY,
+    TALK,
+    TOOL_CALL,
+    TOOL_RESULT,
+    WORKER,
+)
 from indexer.settings import IndexSettings
 from indexer.store import Store
+from indexer.talk import heading
 from indexer.vectors import KINDS, PASSAGE, fault, unit
 from transcript.errors import EmbedderUnavailable, LockBusy
 from transcript.lock import FileLock
@@ -62,6 +75,11 @@ class _Row:
     chunk_id: int
     text: str
     alone: bool
+    before: str = ""  # what the model reads in front of it: the heading of a talk's turn
+
+    @property
+    def read(self) -> str:
+        return self.before + self.text
 
 
 def embed(
@@ -209,10 +227,17 @@ class _Run:
         marks = ",".join("?" * len(rows))
         sql = f"SELECT id, text FROM chunk_{self._g} WHERE id IN ({marks})"
         texts = dict(self._store.run(sql, tuple(chunk_id for chunk_id, _ in rows)))
-        found = [_Row(c, texts[c], deaths >= SUSPECT) for c, deaths in rows if c in texts]
+        talk = self._headings([chunk_id for chunk_id, _ in rows])
+        found = [_Row(c, texts[c], deaths >= SUSPECT, talk.get(c, "")) for c, deaths in rows if c in texts]
         plain = sorted((row for row in found if not row.alone), key=lambda row: (len(row.text), row.chunk_id))
         batches = [plain[at : at + size] for at in range(0, len(plain), size)]
         return batches + [[row] for row in found if row.alone]
+
+    def _headings(self, chunks: list[int]) -> dict[int, str]:
+        """Chunk -> heading, of those that are turns of a talk: a turn is keyed by its heading too, so it has one."""
+        marks = ",".join("?" * len(chunks))
+        sql = f"SELECT chunk_id, worker, ts FROM pointer_{self._g} WHERE chunk_id IN ({marks}) AND flags & {TALK}"
+        return {chunk_id: heading(speaker, ts) for chunk_id, speaker, ts in self._store.run(sql, tuple(chunks))}
 
     def _batch(self, batch: list[_Row], total: int) -> None:
         self._mark(batch)
@@ -230,7 +255,7 @@ class _Run:
         """Embed and store a batch; when it fails, its halves, down to the one text that is to blame."""
         began = time.perf_counter()
         try:
-            vectors = self._embedder.encode([row.text for row in batch])
+            vectors = self._embedder.encode([row.read for row in batch])
             if len(vectors) != len(batch):
                 raise ValueError(f"{len(vectors)} vectors for {len(batch)} texts")
         except FAILURES as error:
@@ -253,7 +278,7 @@ class _Run:
         self._store_batch(good, bad)
 
     def _store_batch(self, good: list[tuple[_Row, np.ndarray]], bad: list[tuple[_Row, str]]) -> None:
-        cut = {row.chunk_id for row, _ in good if self._embedder.count(row.text) > self._embedder.max_tokens}
+        cut = {row.chunk_id for row, _ in good if self._embedder.count(row.read) > self._embedder.max_tokens}
         with self._store.transaction():
             alive = [(row, vector) for row, vector in good if self._exists(row)]
             ids = [row.chunk_id * KINDS + PASSAGE for row, _ in alive]

@@ -25,7 +25,7 @@ ROLES = ("user", "assistant", "tool", "system", "human")
 # reading through what tools printed, which is most of the words of a store.
 TOOL_IDS = 1 << 30
 
-# Flags of a pointer. From STATEMENT on they are a number: what kind of statement a curated event is.
+# Flags of a pointer. From STATEMENT on four bits are a number: what kind of statement a curated event is.
 ABANDONED, REWOUND, FROM_WORKER, EXTERNAL, IMPLAUSIBLE_TIME, SUPERSEDED, PRIVATE, BY_PERSON = (
     1,
     2,
@@ -37,6 +37,7 @@ ABANDONED, REWOUND, FROM_WORKER, EXTERNAL, IMPLAUSIBLE_TIME, SUPERSEDED, PRIVATE
     128,
 )
 STATEMENT = 256
+TALK = 4096  # a turn of a talk between people; the pointer's worker names who speaks
 STATEMENTS = (
     "",
     "decision",
@@ -85,7 +86,7 @@ class PointerRow:
     place: float  # 0 first, 1 last exchange of its session
     seq: int
     flags: int
-    worker: str  # id of the sub-agent, "" for the main agent; of a curated event who said it
+    worker: str  # id of the sub-agent, "" for the main agent; of a curated event or a talk who said it
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from datetime import datetime
 from typing import Any
 
 from indexer.embedder import Embedder
-from indexer.exchange import CURATED_TYPES, FOLDED_TYPES, INDEXED_TYPES, Fold, Prepared
+from indexer.exchange import CURATED_TYPES, FOLDED_TYPES, INDEXED_TYPES, Fold, Prepared, seconds
 from indexer.own_output import OwnOutput
 from indexer.passages import Cutter, chunk_key, event_text
 from indexer.rows import ROLES, SOURCE_CLASSES
@@ -17,6 +17,7 @@ from indexer.segment import SEGMENTATION_VERSION, segment
 from indexer.settings import IndexSettings, config_hash
 from indexer.store import WRITER, Shape, Store
 from indexer.store_write import NewChunk, Rows
+from indexer.talk import heading, speaker_of
 from indexer.tokens import TokenCounter
 from transcript.canonical import b32id
 from transcript.errors import LockBusy, RecordError
@@ -204,13 +205,14 @@ class Preparer:
         head = self._cutter.head(text) if said in ("prompt", "worker_prompt") else ""
         chunks = []
         source_class, role = class_and_role(event)
+        before = heading(speaker_of(event.body), seconds(event.ts)) if said == "prompt" else ""
         for cut in self._cutter.cuts(text, tool=source_class == "tool"):
-            key = chunk_key(source_class, role, cut.text)
-            chunks.append((cut.start, cut.end, key, self._new(key, source_class, role, cut.text)))
+            key = chunk_key(source_class, role, before + cut.text)
+            chunks.append((cut.start, cut.end, key, self._new(key, source_class, role, cut.text, before)))
         self._report.indexed += 1
         return Prepared(event, chunks, head)
 
-    def _new(self, key: bytes, source_class: str, role: str, text: str) -> NewChunk | None:
+    def _new(self, key: bytes, source_class: str, role: str, text: str, before: str = "") -> NewChunk | None:
         """Return what to store of a chunk, None when the store has it."""
         if self._rows.chunk_id(key):
             return None
@@ -221,7 +223,7 @@ class Preparer:
             SOURCE_CLASSES.index(source_class),
             ROLES.index(role),
             kept,
-            " ".join(segment(kept)),
+            " ".join(segment(before + kept)),
             self._count(kept),
         )
 

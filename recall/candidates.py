@@ -5,18 +5,21 @@ On the hook path: standard library only.
 For one passage, with b its own evidence and x its relevance:
 
     b  = bm25 / (bm25 + 20) + 0.6 * max(0, cosine)
-    x  = b * class * form + link * b(prompt of the exchange) [final answers] + session + place
+    x  = b * class * form + link * b(prompt of the exchange) [final answers]
+       + neighbour * (b of the turn before and after) [talk between people] + session + place
 
 Every number is fixed: nothing is scaled by what else was found, so that a score means the same tomorrow.
 """
 
 import math
 from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from indexer.lexical import Cut
 from indexer.reader import Reader
-from indexer.rows import ExchangeRow, PassageRow, PointerRow, RowFilter
+from indexer.rows import TALK, ExchangeRow, PassageRow, PointerRow, RowFilter
+from recall import neighbours
 from recall.cues import Cues
 from recall.forms import is_announcement, is_pasted, is_question
 from recall.query import Query
@@ -88,8 +91,9 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     seen.read([chunk for chunk, _ in lexical.hits])
     by_meaning = seen.read([chunk for chunk, _ in (near or ())[: s.arm]])
     seeds = dict.fromkeys([*seen.strongest(lexical.hits, s), *by_meaning])
-    exchanges = reader.exchange(sorted({seen[c].pointer.exchange_id for c in seeds}))
-    around = _around(exchanges.values(), evidence, seen, _surely(seeds, evidence, seen, classes, s), s)
+    beside = neighbours.beside(seen[c].pointer for c in seeds) if s.neighbour > 0 else set()
+    exchanges = reader.exchange(sorted({seen[c].pointer.exchange_id for c in seeds} | beside))
+    around = _around(exchanges, beside, evidence, seen, _surely(seeds, evidence, seen, classes, s), s)
     around = seen.read([c for c in around if allowed is None or c in allowed])
     pool = [seen[c] for c in dict.fromkeys([*seeds, *around])]
     passages = reader.meta().n_chunks
@@ -123,17 +127,26 @@ def _surely(
 
 
 def _around(
-    exchanges: Iterable[ExchangeRow], evidence: _Evidence, seen: "_Rows", least: float, s: RetrievalSettings
+    exchanges: Mapping[int, ExchangeRow],
+    beside: AbstractSet[int],
+    evidence: _Evidence,
+    seen: "_Rows",
+    least: float,
+    s: RetrievalSettings,
 ) -> list[int]:
     """The prompts and final answers of exchanges, without those that cannot come among the best.
 
     A passage that no search returned has no evidence of its own: only its context speaks for it.
     """
     wanted: dict[int, None] = {}
-    for e in exchanges:
-        prompt = max((evidence.of(c, s) for c in e.prompt_chunks if c in seen), default=0.0)
-        for chunks, context in ((e.prompt_chunks, 0.0), (e.final_chunks, s.link * prompt)):
-            can_win = s.session + s.place + context >= least
+    most = max(s.session + s.place, s.talk_session if beside else 0.0)
+    prompts = {
+        n: max((evidence.of(c, s) for c in e.prompt_chunks if c in seen), default=0.0) for n, e in exchanges.items()
+    }
+    for n, e in exchanges.items():
+        near = s.neighbour * neighbours.passed_on(n, exchanges, prompts) if n in beside else 0.0
+        for chunks, context in ((e.prompt_chunks, near), (e.final_chunks, s.link * prompts[n])):
+            can_win = most + context >= least
             wanted.update((c, None) for c in chunks if can_win or c in seen)
     return list(wanted)
 
@@ -228,7 +241,11 @@ class _Relevance:
     def _context(self, seen: _Seen, covered: Mapping[str, float]) -> float:
         """What surrounds a passage: its session, its place there, and the prompt that a final answer answers."""
         s, pointer = self._s, seen.pointer
-        around = s.session * covered.get(pointer.session, 0.0) + s.place * pointer.place
+        cover = covered.get(pointer.session, 0.0)
+        if pointer.flags & TALK:  # a talk concludes nowhere
+            near = neighbours.passed_on(pointer.exchange_id, self._exchanges, self._prompts)
+            return s.talk_session * cover + s.neighbour * near
+        around = s.session * cover + s.place * pointer.place
         if seen.source == "final":
             around += s.link * self._prompts.get(pointer.exchange_id, 0.0)
         return around

@@ -10,6 +10,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from indexer.reader import Reader
+from indexer.rows import TALK
 from recall.adaptive import SKIP, cut_down, decide, read_signals
 from recall.candidates import Found, candidates
 from recall.cues import Cues, read_cues
@@ -18,11 +19,12 @@ from recall.injection import Rendered, inject, point
 from recall.likeness import folded
 from recall.policy import forbidden, with_secrets, withheld
 from recall.query import Query
-from recall.selection import POLICY, Scored, choose, diversified, unique
+from recall.selection import MEMORY_SOURCES, POLICY, Scored, choose, diversified, unique
 from recall.settings import Settings
 from recall.turn import Before, Candidate, CountTokens, Ranked, Scorer, Turn, Vectors
 from scoring.recency import age_days
 from scoring.score import Features, score_all
+from scoring.weights import Scales
 
 NOTHING_BEFORE = Before()
 LEFT_FOR_ROOM = frozenset({"no_place", "shrunk", "deferred"})  # good enough, and the block says how many
@@ -52,7 +54,7 @@ def recall(
         return Turn("", (), cues.reason, terms=cues.terms, stages=clock.stages)
     found = candidates(query, cues, reader, vectors, settings.retrieval)
     clock.lap("candidates")
-    scores = scorer([features(c, now) for c in found.candidates], settings.weights, settings.scales)
+    scores = scorer([features(c, now, settings.scales) for c in found.candidates], settings.weights, settings.scales)
     scored = [Scored(c, score) for c, score in zip(found.candidates, scores, strict=True)]
     clock.lap("score")
     ranked, reason = select(scored, found, cues, query, settings, now=now, already=already)
@@ -80,11 +82,16 @@ def recall(
     )
 
 
-def features(candidate: Candidate, now: datetime) -> Features:
-    """What the six terms are computed from; a time after now counts as now."""
+def features(candidate: Candidate, now: datetime, scales: Scales | None = None) -> Features:
+    """What the six terms are computed from; a time after now counts as now.
+
+    How old a turn of a talk between people is says nothing of its worth (LoCoMo): it counts as half faded, T = 1/2.
+    """
+    at = candidate.pointer
+    half = (scales or Scales()).half_life_days
     return Features(
         relevance=candidate.relevance,
-        age_days=age_days(candidate.pointer.said, now),
+        age_days=half if at.flags & TALK else age_days(at.said, now),
         raw_experience=candidate.standing.raw_experience,
         source=candidate.voice,
         matches=candidate.standing.matches,
@@ -114,6 +121,8 @@ def select(
             out.append(Ranked(withheld(item.candidate), item.score, reason))
         elif any(p.event in already for p in item.candidate.pointers):
             out.append(Ranked(item.candidate, item.score, "already_injected"))
+        elif cues.bare and settings.gate.bare_acts and item.candidate.source not in MEMORY_SOURCES:
+            out.append(Ranked(item.candidate, item.score, "bare_command"))
         else:
             passed.append(item)
     kept, copies = unique(passed, settings.selection, head_chars=settings.budget.head_chars)

@@ -16,10 +16,10 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from indexer.rows import BY_PERSON, STATEMENT, STATEMENTS
+from indexer.rows import BY_PERSON, STATEMENT, STATEMENTS, TALK
 from recall.caps import fits, utf16_units
-from recall.cues import is_continuation
 from recall.settings import BudgetSettings
+from recall.silence import is_continuation
 from recall.turn import Candidate, CountTokens, Pointer
 from scoring.authority import authority
 from transcript.injected import OPEN_PHRASE, neutralise
@@ -195,6 +195,8 @@ def label(item: Candidate) -> tuple[str, str]:
     kind, voice = LABELS[item.voice]
     at = item.pointer
     name = cut(" ".join(clean(at.worker).replace("|", " ").split()), NAME_CHARS)
+    if at.flags & TALK and name:
+        return name, "a person's word"
     if item.voice == "worker":
         return f"{kind} {name}".rstrip(), voice
     if item.voice not in ("curated", "external"):

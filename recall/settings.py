@@ -46,6 +46,8 @@ class RetrievalSettings:
     pasted: float = 0.85  # a pasted plan or review ranks high for its topic and hides the sentence
     link: float = 0.3  # share of the prompt's relevance that its final answer inherits
     session: float = 0.1  # weight of how much of the prompt's words the whole session covers
+    neighbour: float = 0.2  # share of the relevance of the turns beside it that a turn of a talk between people gets
+    talk_session: float = 0.5  # in the place of session, for a talk between people
     place: float = 0.08  # a session concludes at its end: weight of the exchange's place, 0 first to 1 last
 
     def __post_init__(self) -> None:
@@ -79,6 +81,7 @@ class GateSettings:
     telling_share: float = (
         0.002  # of a short prompt, a word that so few of max(N, 2000) passages hold names the subject
     )
+    bare_acts: bool = True  # "commit this", "run the tests": only decisions, corrections and notes are shown
     margin: bool = True  # an item far below the best one is left out
     margin_share: float = 0.35  # relevance of an item at least this share of the best
 

@@ -145,7 +145,10 @@ class WireReader:
             kind = "worker_prompt"
         if kind == "summary":
             self._out.flags = ["compact_summary"]
-        self._emit("conversation_turn", fields, {"kind": kind, "text": text_of(fields.get("text"))}, _TURNS[kind])
+        body = {"kind": kind, "text": text_of(fields.get("text"))}
+        if kind == "prompt" and (speaker := text_of(fields.get("speaker"))):
+            body["speaker"] = speaker
+        self._emit("conversation_turn", fields, body, _TURNS[kind])
 
     def _call(self, fields: dict[str, Any]) -> None:
         given = fields.get("input")

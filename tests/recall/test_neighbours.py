@@ -1,0 +1,117 @@
+"""In a talk between people the turns beside a turn speak for it; in an agent's session they do not."""
+
+import os
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.embedder import StubEmbedder
+from support.wire import WireFile
+
+from indexer.queue import embed
+from indexer.rows import TALK, ExchangeRow, PointerRow
+from indexer.store import Store
+from indexer.talk import heading, speaker_of
+from recall.cli.group import run
+from recall.neighbours import beside, passed_on
+
+
+def exchange(number: int, session: str, ordinal: int) -> ExchangeRow:
+    return ExchangeRow(number, session, ordinal, "", (), (), 0)
+
+
+def pointer(number: int, flags: int = TALK) -> PointerRow:
+    return PointerRow("e", 0, 1, "s", number, 0, 0, 0.0, 0, flags, "Ines")
+
+
+def test_the_turns_before_and_after_a_turn_of_a_talk_are_looked_at() -> None:
+    assert beside([pointer(5), pointer(1), pointer(9, flags=0), pointer(0)]) == {4, 6, 2}
+
+
+def test_both_neighbours_of_the_same_session_pass_their_match_on() -> None:
+    """5 stands between 4 (0.6) and 6 (0.2)."""
+    held = {n: exchange(n, "a", n) for n in (4, 5, 6)}
+
+    assert passed_on(5, held, {4: 0.6, 5: 9.0, 6: 0.2}) == pytest.approx(0.8)
+
+
+def test_a_turn_of_another_session_or_further_away_passes_nothing_on() -> None:
+    other = {4: exchange(4, "b", 4), 5: exchange(5, "a", 5), 6: exchange(6, "a", 8)}
+
+    assert passed_on(5, other, {4: 0.6, 6: 0.2}) == 0.0
+    assert passed_on(7, other, {6: 0.2}) == 0.0
+
+
+def test_a_heading_names_day_and_speaker_as_people_ask_for_them() -> None:
+    assert heading("Ines", 1_683_554_160) == "[8 May 2023] Ines: "
+    assert heading("", 1_683_554_160) == ""
+    assert speaker_of({"speaker": " Ines\n Duarte "}) == "Ines Duarte"
+    assert speaker_of({"speaker": 7}) == speaker_of({}) == ""
+
+
+@pytest.fixture
+def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Ines and Rui, two sessions; both say the same short thing in the first one."""
+    monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
+    folder = tmp_path / "club"
+    folder.mkdir()
+    subprocess.run(["git", "init", "-q", str(folder)], check=True)
+    monkeypatch.chdir(folder)
+    for number, turns in enumerate(
+        (
+            [
+                ("Ines", "Bye!"),
+                ("Rui", "Bye!"),
+                ("Ines", "Did the heron nest survive the storm?"),
+                ("Rui", "All three."),
+            ],
+            [("Rui", "The pottery class was moved."), ("Ines", "Nothing else.")],
+        )
+    ):
+        file = WireFile(str(folder), seed=f"talk {number}")
+        for speaker, text in turns:
+            file.add("prompt", text=text, speaker=speaker)
+        file.write(Path(os.environ["RECALL_HOME"]) / "wire")
+    for words in (["init"], ["sync"], ["index", "--words-only"]):
+        assert run(words) == 0
+    return folder
+
+
+def query(capsys: Any, text: str) -> str:
+    capsys.readouterr()
+    assert run(["query", text, "--words-only"]) == 0
+    return str(capsys.readouterr().out)
+
+
+def test_who_and_when_find_a_turn_and_the_shown_words_are_its_own(talk: Path, capsys: Any) -> None:
+    found = query(capsys, "what did Rui say about pottery").splitlines()
+
+    assert "Rui, " in found[0]
+    assert found[1].strip() == "The pottery class was moved."
+
+
+def test_an_answer_without_a_word_of_the_question_is_found_beside_it(talk: Path, capsys: Any) -> None:
+    assert "All three." in query(capsys, "heron nest storm")
+
+
+def test_the_same_words_of_two_people_are_two_passages(talk: Path) -> None:
+    (path,) = Path(os.environ["RECALL_HOME"]).glob("workspaces/*/index.sqlite")
+    with Store.open(path) as store:
+        sql = f"SELECT count(*) FROM chunk_{store.generation} WHERE text = 'Bye!'"
+        assert next(iter(store.run(sql)))[0] == 2
+
+
+def test_the_model_reads_the_heading_too(talk: Path) -> None:
+    seen: list[str] = []
+
+    class Watching(StubEmbedder):
+        def encode(self, texts: Any) -> Any:
+            seen.extend(texts)
+            return super().encode(texts)
+
+    (path,) = Path(os.environ["RECALL_HOME"]).glob("workspaces/*/index.sqlite")
+    with Store.open(path, "w") as store:
+        assert embed(store, Watching()).embedded == 6
+
+    assert sorted(text.partition("] ")[2] for text in seen if text.endswith("Bye!")) == ["Ines: Bye!", "Rui: Bye!"]
