@@ -165,6 +165,9 @@ class TurnFacts:
     empty_reasons: Mapping[str, int] = field(default_factory=dict)
     deadline_misses: Mapping[str, int] = field(default_factory=dict)
     bad_query_vectors: int = 0
+    items_judged: int = 0  # injected items whose answer is in the record by now
+    items_named: int = 0  # of those, named by their pointer in it
+    items_overlapping: int = 0  # of those, repeated in it
 
     @property
     def seen(self) -> int:

@@ -17,6 +17,7 @@ from recall.contracts import CONTRACTS
 from recall.harness import CLAUDE_CODE
 from recall.hook_registry import Installed
 from recall.hook_turn import read_beat
+from recall.use import read_uses
 from transcript.errors import HookInstallError, RecordError
 from transcript.log import Log
 from transcript.workspace import Workspace
@@ -102,6 +103,8 @@ def turn_facts(workspace: Workspace, *, last: int, data: Path, now: float) -> Tu
     except (RecordError, OSError):
         rows = []
     bodies = [row.body for row in rows]
+    held = read_uses(workspace.run_dir)
+    uses = [held[row.id] for row in rows if row.id in held]
     counted = hook_counters.read(data, since=int(now - COUNTED_DAYS * 86400))
     return TurnFacts(
         wanted=last,
@@ -112,6 +115,9 @@ def turn_facts(workspace: Workspace, *, last: int, data: Path, now: float) -> Tu
         empty=sum(not body.get("block_hash") for body in bodies),
         empty_reasons=dict(Counter(str(body["empty_reason"]) for body in bodies if body.get("empty_reason"))),
         deadline_misses=_deadlines(counted),
+        items_judged=sum(items for items, _, _ in uses),
+        items_named=sum(named for _, named, _ in uses),
+        items_overlapping=sum(overlapping for _, _, overlapping in uses),
         bad_query_vectors=sum("vector_unusable" in (body.get("note"), body.get("words_only")) for body in bodies),
     )
 

@@ -116,6 +116,7 @@ def assess(facts: Facts) -> Report:
         turns.modes(t),
         turns.latency(t),
         turns.injected_tokens(t),
+        turns.used_items(t),
         turns.empty_turns(t),
         turns.deadline_misses(t),
         turns.bad_query_vectors(t),

@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall import config, forgetting, hook_counters, rules_block, spawn, turnstate
+from recall import config, forgetting, hook_counters, rules_block, spawn, turnstate, use
 from recall.config import Config
 from transcript.errors import EmbedderUnavailable, LockBusy, RecallError
 from transcript.workspace import Workspace, open_workspace, owner_root
@@ -89,6 +89,7 @@ def capture(data: Path, cwd: Path, env: Mapping[str, str], *, should_stop: Calla
     refresh(workspace)
     rules_block.keep_up(data, workspace, most_tokens=settings.handoff().told_tokens)
     index(workspace, settings, data, should_stop=should_stop)
+    use.note_uses(workspace)
     turnstate.prune(workspace.run_dir, now=datetime.now(UTC))
     hook_counters.compact(data)
 

@@ -1,11 +1,14 @@
 """Says why a turn showed what it showed, for people and as JSON."""
 
+from collections.abc import Mapping
+from dataclasses import asdict
 from typing import Any
 
 from indexer.rows import FROM_WORKER
 from recall.injection import label, pointer_text
 from recall.selection import POLICY, REASONS
 from recall.turn import Ranked, Turn
+from transcript.telling import counted
 
 SILENCE = {
     "empty": "the prompt is empty",
@@ -73,6 +76,18 @@ def note_text(note: str) -> str:
     return f"{NOTES[code]} ({WHERE.get(detail, detail)})" if detail else NOTES[code]
 
 
+def budget_text(decision: Mapping[str, Any]) -> str:
+    """How much was to be injected and why, with the signals, in one line; takes a decision as the ledger has it."""
+    signals = decision.get("signals", {})
+    used = {True: "used", False: "not used"}.get(signals.get("used"), "not known")
+    return (
+        f"budget: {decision.get('mode')}, {decision.get('branch')} ({decision.get('reason')}); "
+        f"evidence {signals.get('best', 0.0):.2f} against {signals.get('threshold', 0.0):.2f}, "
+        f"{counted(signals.get('memories', 0), 'memory', 'memories')}; of the prompt "
+        f"{signals.get('continues', 0.0):.0%} stands in the last injection, whose use is: {used}"
+    )
+
+
 def explain_json(turn: Turn) -> dict[str, Any]:
     """The whole turn: words, counts, and every item with its terms, its R and its verdict."""
     return {
@@ -82,6 +97,7 @@ def explain_json(turn: Turn) -> dict[str, Any]:
         "empty_reason": turn.empty_reason,
         "words_only": turn.words_only,
         "tokens": turn.tokens,
+        "budget": asdict(turn.budget),
         "stages_ms": turn.stages,
         "items": [item_json(r) for r in turn.ranked],
     }
@@ -119,6 +135,8 @@ def explain_text(turn: Turn) -> str:
         lines.append("searched by words alone")
     if turn.empty_reason:
         lines.append(f"nothing shown: {turn.empty_reason} ({silence(turn.empty_reason)})")
+    if turn.ranked:
+        lines.append(budget_text(asdict(turn.budget)))
     for number, ranked in enumerate(turn.ranked, start=1):
         lines += ["", *_item_lines(number, ranked)]
     return "\n".join(lines)

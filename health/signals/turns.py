@@ -61,6 +61,22 @@ def injected_tokens(turns: TurnFacts) -> Signal:
     )
 
 
+def used_items(turns: TurnFacts) -> Signal:
+    """Return the share of injected items that the answer after them used; no level, for silent use is not seen."""
+    items = turns.items_judged
+    used = turns.items_named + turns.items_overlapping
+    share = used / items if items else None
+    return Signal(
+        id="used_items",
+        value=None if share is None else round(share, 4),
+        unit="share",
+        level=Level.OK,
+        text=f"{used:,} of {counted(items, 'injected item')} used" if items else "no injection judged yet",
+        meaning="Items that the next answer named or repeated; what it only took to heart is not seen.",
+        details=(f"named: {turns.items_named:,}", f"repeated: {turns.items_overlapping:,}") if items else (),
+    )
+
+
 def empty_turns(turns: TurnFacts) -> Signal:
     """Return turns in which nothing was injected, by reason; silence is often right."""
     seen = turns.seen

@@ -189,9 +189,14 @@ class App:
         as_of: datetime | None = None,
         words_only: bool = False,
         record: bool = True,
+        budget: str = "",
     ) -> Turn:
-        """Search this project's past for prompt, as a turn would; leaves one row in the ledger where that can be."""
+        """Search this project's past for prompt, as a turn would; leaves one row in the ledger where that can be.
+
+        budget stands for the setting `budget.mode` where it is given.
+        """
         import time
+        from dataclasses import replace
 
         from indexer.tokens import TokenCounter
         from recall import ledger
@@ -201,6 +206,8 @@ class App:
 
         workspace = self.workspace()
         settings = self.config.settings()
+        if budget:
+            settings = replace(settings, budget=replace(settings.budget, mode=budget))
         query = Query(prompt, session=session, cwd=str(self.cwd), mode=mode, root=root, as_of=as_of)
         now, started = self.now(), time.perf_counter()
         with self.store(workspace) as store, store.snapshot():

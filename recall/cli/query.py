@@ -25,6 +25,7 @@ SNIPPET = 240
     "--session", default="", metavar="ID", help="The running session; by default the one whose hook asked last."
 )
 @click.option("--words-only", is_flag=True, help="Leave vectors out.")
+@click.option("--budget", type=click.Choice(["fixed", "adaptive"]), help="How a turn's budget is decided, for once.")
 @click.option("--explain", is_flag=True, help="Print every candidate's terms, and why it was left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per result.")
 @demo_option
@@ -37,6 +38,7 @@ def command(
     as_of: str | None,
     session: str,
     words_only: bool,
+    budget: str | None,
     explain: bool,
     as_json: bool,
     demo: bool,
@@ -58,7 +60,7 @@ def command(
     when = moment(as_of) if as_of else None
     chosen = choose(app, demo)
     told = injected(chosen.log(chosen.workspace()), session)
-    turn = chosen.ask(text, root=root, as_of=when, words_only=words_only)
+    turn = chosen.ask(text, root=root, as_of=when, words_only=words_only, budget=budget or "")
     if explain:
         emit(explain_json(turn)) if as_json else say(explain_text(turn))
         return
