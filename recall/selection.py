@@ -29,6 +29,7 @@ REASONS = {
     "near_copy": "the same text as a better item, which carries its pointer",
     "same_record": "another passage of a record that is already in the list",
     "already_injected": "already injected into this session since its last compaction",
+    "bare_command": "the prompt is a bare command: only decisions, corrections and notes may answer it",
     "no_candidates": "nothing in the past shares a word or a meaning with the prompt",
     "low_evidence": "the best match is too weak for any item to be shown",
     "below_floor": "neither near enough in meaning nor holding a rare word of the prompt",
