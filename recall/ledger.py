@@ -13,6 +13,7 @@ from typing import Any
 from indexer.rows import IndexMeta
 from recall.injection import POINTER_CHARS, pointer_text
 from recall.query import Query
+from recall.selection import POLICY
 from recall.settings import Settings, settings_hash
 from recall.turn import Before, Ranked, Turn
 from transcript.canonical import b32id
@@ -24,6 +25,7 @@ MODES = ("warm", "words", "tool", "posthoc", "demo")
 HOOK_MODES = ("warm", "words")  # a harness asked, not a person
 START_MODE = "handoff"  # a session started and was told where the work stands; nothing was searched
 MOST_LEFT_OUT = 50
+SCORED_LEFT_OUT = 10  # so many of them with what speaks for them
 PROMPT_CHARS = 80_000
 
 
@@ -53,7 +55,7 @@ def draft(query: Query, turn: Turn, settings: Settings, how: Circumstances, *, n
         "weights": asdict(settings.weights),
         "already": sorted(how.already),
         "items": [_shown(r) for r in turn.items] or [{"pointer": e[:POINTER_CHARS], "event": e} for e in how.told],
-        "left_out": [{"pointer": _pointer(r), "reason": r.verdict} for r in turn.left_out[:MOST_LEFT_OUT]],
+        "left_out": _left_out(turn),
         "counts": counts(turn),
         "tokens": turn.tokens,
         "bytes": len(turn.block.encode("utf-8", "surrogatepass")),
@@ -121,10 +123,31 @@ def _shown(ranked: Ranked) -> dict[str, Any]:
         "kind": at.source,
         "ts": at.said,
         "also": [p.event for p in item.pointers[1:]],
+        **_scored(ranked),
+    }
+
+
+def _left_out(turn: Turn) -> list[dict[str, Any]]:
+    """What was not shown, in the order of the list: a pointer and a reason, and of the first ones why they stood there.
+
+    What policy keeps out has no more than that.
+    """
+    found: list[dict[str, Any]] = []
+    for number, r in enumerate(turn.left_out[:MOST_LEFT_OUT]):
+        scored = number < SCORED_LEFT_OUT and r.verdict not in POLICY
+        found.append({"pointer": _pointer(r), "reason": r.verdict, **(_scored(r) if scored else {})})
+    return found
+
+
+def _scored(ranked: Ranked) -> dict[str, Any]:
+    item = ranked.candidate
+    return {
         "terms": {letter: round(value, 6) for letter, value in ranked.score.terms().items()},
         "R": round(ranked.score.total, 6),
         "cosine": None if item.cosine is None else round(item.cosine, 6),
         "bm25": round(item.bm25, 4),
+        "relevance": round(item.relevance, 6),
+        "words": sorted(item.matched),
         "demoted": list(item.demoted),
     }
 

@@ -13,9 +13,12 @@ from transcript.filters import agent_of
 from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from recall.use import Use
     from transcript.event import Event
 
-TERMS = "SETAQK"
+MOST_LEFT_OUT = 10
 
 
 @click.command()
@@ -36,6 +39,7 @@ def command(app: App, count: int | None, every: bool, session: str | None, as_js
         recall last
     """
     from recall import ledger
+    from recall.use import used
     from transcript.errors import PointerError
 
     chosen = choose(app, demo)
@@ -55,7 +59,7 @@ def command(app: App, count: int | None, every: bool, session: str | None, as_js
         if as_json:
             emit({"id": event.id, "ts": event.ts, "session": event.session, **body})
         else:
-            say(line(event, body) if count else page(event, body))
+            say(line(event, body) if count else page(event, body, used(log, event)))
     if count and not as_json:
         note("'recall explain TURN' shows one of them in full")
 
@@ -65,14 +69,20 @@ def line(event: Event, body: dict[str, Any]) -> str:
     from recall.explain import silence
 
     items = body.get("items", [])
-    result = counted(len(items), "item") if items else f"nothing: {silence(str(body.get('empty_reason', '')))}"
+    result = (
+        counted(len(items), "item")
+        if items
+        else "a pointer"
+        if body.get("block")
+        else f"nothing: {silence(str(body.get('empty_reason', '')))}"
+    )
     prompt = started(body) or " ".join(str(body.get("prompt", "")).split())[:60]
     return f"{event.id[:10]}  {minute(event.ts)}  {agent_of(event):<11}  {prompt:<60}  {result}"
 
 
-def page(event: Event, body: dict[str, Any]) -> str:
+def page(event: Event, body: dict[str, Any], uses: Sequence[Use] | None = None) -> str:
     """One turn in full: the prompt, the block, each item's terms, and what was left out."""
-    from recall.explain import SILENCE, note_text, silence
+    from recall.explain import SILENCE, budget_text, note_text, silence
 
     index = body.get("index", {})
     if started(body):
@@ -88,21 +98,72 @@ def page(event: Event, body: dict[str, Any]) -> str:
         lines += [str(body["block"]), "", size]
     else:
         lines.append(f"nothing was injected: {silence(str(body.get('empty_reason', '')))}")
+    lines += gate_lines(body)
+    weights = body.get("weights", {})
     for number, item in enumerate(body.get("items", []), start=1):
-        values = item.get("terms", {})
-        terms = " ".join(f"{letter} {values[letter]:.2f}" for letter in TERMS if letter in values)
-        near = "no vector" if item.get("cosine") is None else f"cosine {item['cosine']:.2f}"
-        lines.append(f"{number}. {item['pointer']}  R {item['R']:.3f}  {terms}  {near}, bm25 {item['bm25']:.1f}")
+        used_by = use_text(uses[number - 1]) if uses and number <= len(uses) else ""
+        lines += item_lines(f"{number}. {item['pointer']}  shown{used_by}", item, weights)
     left = body.get("left_out", [])
     if left:
         lines += ["", f"left out ({len(left)}, best first):"]
-        lines += [f"   {item['pointer']}  {SILENCE.get(item['reason'], item['reason'])}" for item in left[:10]]
-        if len(left) > 10:
-            lines.append(f"   and {len(left) - 10} more; --json lists them")
+        for item in left[:MOST_LEFT_OUT]:
+            reason = SILENCE.get(item["reason"], item["reason"])
+            lines += item_lines(f"   {item['pointer']}  {reason}", item, weights)
+        if len(left) > MOST_LEFT_OUT:
+            lines.append(f"   and {len(left) - MOST_LEFT_OUT} more; --json lists them")
+    if body.get("budget"):
+        lines += ["", budget_text(body["budget"])]
     if body.get("note"):
         lines += ["", f"note: {note_text(str(body['note']))}"]
     lines += ["", f"settings {body.get('settings_hash', '')}, index generation {index.get('generation', '-')}"]
     return "\n".join(lines)
+
+
+def gate_lines(body: dict[str, Any]) -> list[str]:
+    """What the gate compared, where something was searched for."""
+    signals = body.get("budget", {}).get("signals", {})
+    if not signals.get("threshold"):
+        return []
+    best, needed = signals["best"], signals["threshold"]
+    state = "open" if best >= needed else "shut"
+    return [f"gate: the best match scores {best:.3f}, {needed:.3f} is needed: {state}", ""]
+
+
+def item_lines(head: str, item: dict[str, Any], weights: dict[str, Any]) -> list[str]:
+    """An item with what became of it, the sum that is its R, and the evidence that its S is made of."""
+    from recall.explain import DEMOTIONS
+
+    if "terms" not in item:
+        return [head]
+    near = "no vector" if item.get("cosine") is None else f"cosine {item['cosine']:.3f}"
+    words = f"words: {' '.join(item['words'])}" if item.get("words") else "no word of the prompt"
+    lines = [
+        head,
+        f"     {sum_of(item['terms'], weights)}",
+        f"     relevance {item.get('relevance', 0):.3f}, {near}, bm25 {item['bm25']:.2f}, {words}",
+    ]
+    if item.get("demoted"):
+        lines.append("     demoted: " + "; ".join(f"{d} ({DEMOTIONS.get(d, '?')})" for d in item["demoted"]))
+    return lines
+
+
+def sum_of(values: dict[str, float], weights: dict[str, Any]) -> str:
+    """R as its terms add up to it, with the weights of that turn."""
+    from scoring.score import TERMS, Part, Score
+    from scoring.weights import Weights
+
+    held = Weights(**weights)
+    parts = (Part(t.letter, values[t.letter], held.of(t.letter), t.sign) for t in TERMS if t.letter in values)
+    return Score(tuple(parts)).explain()
+
+
+def use_text(use: Use) -> str:
+    """What the answer to a turn made of an item; "" where there is no sign that it used it."""
+    from recall.use import NAMED
+
+    if not use.kind:
+        return ""
+    return "  used: the answer names it" if use.kind == NAMED else f"  used: the answer says {', '.join(use.evidence)}"
 
 
 def started(body: dict[str, Any]) -> str:

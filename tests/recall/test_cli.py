@@ -457,7 +457,7 @@ def test_last_shows_the_block_its_terms_and_what_was_left_out(demo, recall):
     page = recall("last", "--demo").out
 
     assert "[recall " in page
-    assert re.search(r"1\. \S+#\d+-\d+  R 0\.\d+  S \d", page)
+    assert re.search(r"1\. \S+#\d+-\d+  shown\n +R 0\.\d+ = 0\.\d+\*S\(0\.\d+\) \+ ", page)
     assert "left out (" in page
 
 

@@ -62,7 +62,8 @@ def test_a_turn_leaves_one_valid_event_with_all_that_was_decided(book: Book, log
     assert body["counts"]["candidates"] == turn.candidates
     assert body["counts"]["shown"] == len(body["items"]) == 6
     assert len(body["left_out"]) == min(50, len(turn.left_out))
-    assert {"pointer", "reason"} == set(body["left_out"][0])
+    told = {"terms", "R", "cosine", "bm25", "relevance", "words"}
+    assert set(body["left_out"][0]) >= {"pointer", "reason", *told}
     first = body["items"][0]
     assert set(first) >= {"pointer", "event", "start", "end", "kind", "ts", "terms", "R", "cosine", "bm25"}
     assert set(first["terms"]) == set("SETAQK")
@@ -109,7 +110,20 @@ def test_what_policy_kept_out_stands_in_the_ledger_without_its_words(log: Log) -
     draft = ledger.draft(query, ask(book, query), OPEN, Circumstances("warm", 1.0, call="c"), now=NOW)
 
     assert "AKIA" not in repr(draft)
+    assert [set(left) for left in draft.body["left_out"]] == [{"pointer", "reason"}]
     assert draft.body["left_out"][0]["reason"] == "secret"
+
+
+def test_only_the_first_of_what_was_left_out_has_its_scores(log: Log) -> None:
+    book = Book()
+    for i in range(20):
+        book.add(f"kestrel pool {i} is {i * 3} wide, said on day {i}", "final")
+    query = Query("kestrel pool")
+
+    left = ledger.draft(query, ask(book, query), OPEN, Circumstances("warm", 1.0, call="c"), now=NOW).body["left_out"]
+
+    assert ["terms" in item for item in left] == [i < 10 for i in range(len(left))]
+    assert len(left) > 10
 
 
 def test_turns_come_newest_first_and_by_mode(book: Book, log: Log) -> None:
