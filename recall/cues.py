@@ -6,9 +6,7 @@ On the hook path: standard library only.
 from dataclasses import dataclass
 
 from indexer.segment import query_terms
-from recall.gloss import LANGUAGES
-from recall.gloss import gloss as in_english
-from recall.language import detect, stop_words
+from recall.language import GLOSSED, detect, stop_words
 from recall.silence import is_bare_act, typed, why_silent
 from transcript.kept_out import opts_out
 
@@ -31,7 +29,7 @@ class Cues:
 def read_cues(prompt: str, *, mode: str = "turn", gloss: bool = True) -> Cues:
     """Read a prompt. In a deliberate search only an empty one is turned away.
 
-    With `gloss`, a prompt in one of `recall.gloss.LANGUAGES` is searched for by its English words too.
+    With `gloss`, a prompt in one of `recall.language.GLOSSED` is searched for by its English words too.
 
     Reasons: empty, norecall, envelope, command, continuation, no_words.
     """
@@ -49,8 +47,10 @@ def read_cues(prompt: str, *, mode: str = "turn", gloss: bool = True) -> Cues:
     terms = tuple(query_terms(text, stop_words(language)))
     if not terms:
         return Cues(text, terms, "command" if bare else "no_words", language, text)
-    if not gloss or language not in LANGUAGES:
+    if not gloss or language not in GLOSSED:
         return Cues(text, terms, "", language, text, bare=bare)
+    from recall.gloss import gloss as in_english  # read for a prompt in another language alone
+
     english = in_english(text, language)
     glossed = tuple(
         (frozenset(query_terms(word.source, stop_words(language))), frozenset(query_terms(word.english)))

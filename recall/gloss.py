@@ -8,13 +8,13 @@ import re
 from bisect import bisect_left
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib.resources import files
+from os.path import dirname, join
 
 from indexer.function_words import FUNCTION_WORDS
 from recall.inflection import fold, forms, splits, stem
+from recall.language import GLOSSED
 
 MAX_CHARS = 4000  # of a longer prompt the beginning: an encoder reads no further either
-LANGUAGES = ("de", "es", "fr", "it", "ja", "ko", "nl", "pl", "pt", "ru", "zh")
 MAX_WORD = 48  # a longer word is none
 _UNSPACED = "\u3005\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uac00-\ud7af"
 _RUN = re.compile(rf"[{_UNSPACED}]+")
@@ -53,8 +53,8 @@ class Gloss:
 
 
 def gloss(text: str, language: str) -> Gloss:
-    """Return the gloss of a prompt in one of LANGUAGES; of any other language a gloss of no words."""
-    if language not in LANGUAGES:
+    """Return the gloss of a prompt in one of GLOSSED; of any other language a gloss of no words."""
+    if language not in GLOSSED:
         return Gloss(())
     dictionary = load(language)
     out: list[Word] = []
@@ -85,11 +85,11 @@ def gloss(text: str, language: str) -> Gloss:
     return Gloss(tuple(out))
 
 
-@lru_cache(maxsize=len(LANGUAGES))
+@lru_cache(maxsize=len(GLOSSED))
 def load(language: str) -> "Dictionary":
-    """Return the dictionary of one of LANGUAGES."""
-    text = (files("recall") / "languages" / f"{language}.txt").read_text(encoding="utf-8")
-    return Dictionary(language, text)
+    """Return the dictionary of one of GLOSSED."""
+    with open(join(dirname(__file__), "languages", f"{language}.txt"), encoding="utf-8") as file:  # noqa: PTH118, PTH120 - light
+        return Dictionary(language, file.read())
 
 
 class Dictionary:
@@ -99,27 +99,26 @@ class Dictionary:
         self._language = language
         self._function = FUNCTION_WORDS.get(language, frozenset())
         self._exact: dict[str, str] = {}
-        self._phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}
+        self._said: dict[str, list[tuple[str, str]]] = {}  # phrases by their first two letters
+        self._phrases: dict[str, list[tuple[tuple[str, ...], str]]] = {}  # the same in stems, once asked for
         self._telling: dict[str, str] = {}  # function words with an English of their own: "warum"
         self._cache: dict[str, str] = {}
-        for line in text.splitlines():
-            english, _, heads = line.partition("\t")
-            for head in fold(heads, language).split(", "):
+        english, _, heads = zip(*(line.partition("\t") for line in text.splitlines()), strict=True)
+        for means, line in zip(english, fold("\n".join(heads), language).split("\n"), strict=True):
+            for head in line.split(", "):
                 if " " in head:
-                    words = tuple(stem(word, language) for word in re.split(r"[ '-]", head))
-                    self._phrases.setdefault(words[0], []).append((words, english))
-                elif head:
-                    self._exact.setdefault(head, english)
-            for head in heads.casefold().split(", "):
-                if head in self._function:
-                    self._telling.setdefault(head, english)
-        for phrases in self._phrases.values():
-            phrases.sort(key=lambda entry: -len(entry[0]))
+                    self._said.setdefault(head[:2], []).append((head, means))
+                else:
+                    self._exact.setdefault(head, means)
+        if self._function:
+            for means, line in zip(english, heads, strict=True):
+                for head in self._function.intersection(line.casefold().split(", ")):
+                    self._telling.setdefault(head, means)
         self._sorted = sorted(self._exact)
         self._longest = max(map(len, self._exact), default=0)
 
     def __len__(self) -> int:
-        return len(self._exact) + sum(map(len, self._phrases.values()))
+        return len(self._exact) + sum(len(held) for by in (self._said, self._phrases) for held in by.values())
 
     def read(self, words: list[str]) -> list[Word]:
         """Return plain words with their English; phrases first, function words that have no English left out."""
@@ -146,7 +145,15 @@ class Dictionary:
         return word in self._function or len(word) < 2 or (self._language == "ru" and not word.isascii())
 
     def _phrase(self, stems: list[str], at: int) -> tuple[int, str] | None:
-        for words, english in self._phrases.get(stems[at], ()):
+        """How many words from here on are a phrase, and its English; the longest phrase."""
+        beginning = stems[at][:2]
+        if beginning in self._said:
+            found = [
+                (tuple(stem(word, self._language) for word in _WORD.findall(head)), english)
+                for head, english in self._said.pop(beginning)
+            ]
+            self._phrases[beginning] = sorted(found, key=lambda entry: -len(entry[0]))
+        for words, english in self._phrases.get(beginning, ()):
             if tuple(stems[at : at + len(words)]) == words:
                 return len(words), english
         return None

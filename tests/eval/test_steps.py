@@ -9,7 +9,7 @@ import pytest
 from eval.dataset_run import OURS, run
 from eval.steps import Fixture, found, load
 from indexer.settings import IndexSettings
-from recall.gloss import LANGUAGES
+from recall.language import GLOSSED
 from recall.settings import Settings
 
 FIXTURES = Path(__file__).parents[1] / "data" / "steps"
@@ -35,7 +35,7 @@ def _found(fixture: Fixture, settings: Settings, cache: Path) -> dict[str, tuple
     return found(made.replies[OURS])
 
 
-@pytest.mark.parametrize("language", LANGUAGES)
+@pytest.mark.parametrize("language", sorted(GLOSSED))
 def test_a_prompt_in_another_language_finds_the_english_record(
     other_language: tuple[dict[str, tuple[int, int]], ...], language: str
 ) -> None:
