@@ -1,6 +1,6 @@
 """Asks the questions of a dataset of the shipped engine and of plain baselines, over one open index a dialogue."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -17,7 +17,7 @@ from indexer.settings import IndexSettings
 from indexer.store import Store
 from indexer.tokens import TokenCounter
 from recall.settings import Settings
-from recall.turn import CountTokens, Vectors
+from recall.turn import CountTokens, Scorer, Vectors
 
 OURS, WORDS, NOTHING = "recall", "recall, words only", "no recall"
 Progress = Callable[[int, int, str], None]
@@ -72,12 +72,13 @@ def run(
     baselines: bool = True,
     words: bool = True,
     engines: Engines | None = None,
+    scorers: Mapping[str, Scorer] | None = None,
     progress: Progress | None = None,
 ) -> DatasetRun:
-    """Ask every question of every engine; `engines` replaces the usual ones."""
+    """Ask every question of every engine; `engines` replaces the usual ones, `scorers` are run through ours besides."""
     cached = None if embedder is None else CachedEmbedder(embedder, cache / "vectors")
     count = TokenCounter()
-    make = engines or _usual(settings, count, baselines=baselines, words=words)
+    make = engines or _usual(settings, count, scorers or {}, baselines=baselines, words=words)
     made, done, total = DatasetRun(dataset), 0, len(dataset.questions)
     for dialogue in dataset.dialogues:
         with opened(dialogue, cache, embedder=cached, settings=index_settings, now=now) as held:
@@ -94,9 +95,12 @@ def run(
     return made
 
 
-def _usual(settings: Settings, count: CountTokens, *, baselines: bool, words: bool) -> Engines:
+def _usual(
+    settings: Settings, count: CountTokens, scorers: Mapping[str, Scorer], *, baselines: bool, words: bool
+) -> Engines:
     def make(store: Store, vectors: Vectors | None, deep: Vectors | None) -> dict[str, Engine]:
         found: dict[str, Engine] = {OURS: shipped(store, vectors, settings, count)}
+        found |= {name: shipped(store, vectors, settings, count, scorer) for name, scorer in scorers.items()}
         if words and vectors is not None:
             found[WORDS] = shipped(store, None, settings, count)
         if baselines:

@@ -8,7 +8,7 @@ from eval.engines import EngineResult
 from eval.machine import Machine
 from eval.outcome import Outcome
 from eval.scorecard import Figure, Scorecard, values
-from eval.stats import Duel, duel
+from eval.stats import Duel, Paired, duel, paired
 from eval.tables import table
 from transcript.telling import counted
 
@@ -70,6 +70,16 @@ class DevRecallReport:
             if line is not self.ours
         }
 
+    def differences(self, metric: str = "recall@6") -> dict[str, Paired]:
+        """Return ours minus each other engine over the ranked lists, with the interval of the mean."""
+        mine = values(self.ours.result.ranked, metric)
+        found = {
+            line.result.name: paired(mine, values(line.result.ranked, metric), samples=2000)
+            for line in self.lines
+            if line is not self.ours
+        }
+        return {name: pair for name, pair in found.items() if pair is not None}
+
     def to_text(self) -> str:
         """Return the report as tables."""
         s = self.setting
@@ -91,7 +101,7 @@ class DevRecallReport:
             _by_type(self.ours.ranked),
             "",
             "Query by query at recall@6, ranked",
-            _duels(self.duels()),
+            _duels(self.duels(), self.differences()),
             "",
             f"95 % intervals of {OURS}: " + ", ".join(_bounds(self.ours.ranked, n) for n in ("recall@6", "mrr")),
             f"first hit of {OURS}: " + _ranks(self.ours.result.ranked),
@@ -118,6 +128,7 @@ class DevRecallReport:
                     for line in self.lines
                 },
                 "duels": {name: asdict(duel) for name, duel in self.duels().items()},
+                "differences": {name: asdict(pair) for name, pair in self.differences().items()},
             },
             ensure_ascii=False,
         )
@@ -161,9 +172,16 @@ def _by_type(card: Scorecard) -> str:
     return table(["type", "n", "R@1", "R@6", "R@10", "MRR"], rows)
 
 
-def _duels(duels: dict[str, Duel]) -> str:
-    rows = [[name, len(d.wins), len(d.losses), d.ties, _named(d.wins), _named(d.losses)] for name, d in duels.items()]
-    return table(["against", "wins", "losses", "ties", "won", "lost"], rows)
+def _duels(duels: dict[str, Duel], differences: dict[str, Paired]) -> str:
+    rows = [
+        [name, len(d.wins), len(d.losses), d.ties, _between(differences.get(name)), _named(d.wins), _named(d.losses)]
+        for name, d in duels.items()
+    ]
+    return table(["against", "wins", "losses", "ties", "difference", "won", "lost"], rows)
+
+
+def _between(pair: Paired | None) -> str:
+    return f"{pair.mean:+.2f} [{pair.low:+.2f}, {pair.high:+.2f}]" if pair else "-"
 
 
 def _named(queries: Sequence[str]) -> str:

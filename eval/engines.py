@@ -12,7 +12,8 @@ from recall.engine import recall
 from recall.query import Query
 from recall.selection import POLICY
 from recall.settings import Settings
-from recall.turn import Candidate, CountTokens, Turn, Vectors
+from recall.turn import Candidate, CountTokens, Scorer, Turn, Vectors
+from scoring.score import score_all
 
 # Verdicts of items that a person's search does not list as places of their own either.
 UNLISTED = POLICY | {"near_copy", "same_record"}
@@ -41,12 +42,18 @@ class EngineResult:
     seconds: float
 
 
-def shipped(reader: Reader, vectors: Vectors | None, settings: Settings, count_tokens: CountTokens) -> Engine:
+def shipped(
+    reader: Reader,
+    vectors: Vectors | None,
+    settings: Settings,
+    count_tokens: CountTokens,
+    scorer: Scorer = score_all,
+) -> Engine:
     """Return the engine a hook uses, with the query's `now` as clock and as the end of what may be found."""
 
     def answer(query: LabelledQuery) -> Answer:
         asked = Query(prompt=query.query, session=query.session, as_of=query.now)
-        turn = recall(asked, reader, vectors, settings, now=query.now, count_tokens=count_tokens)
+        turn = recall(asked, reader, vectors, settings, now=query.now, count_tokens=count_tokens, scorer=scorer)
         return from_turn(turn)
 
     return answer

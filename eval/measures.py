@@ -139,6 +139,13 @@ SELF = (
     _turn("MRR", "reciprocal rank of the first source", first_reciprocal),
     Measure("injected", "a source is injected", lambda r: any_at(turns(r.injected), r.question.turns, 100)),
 )
+RETRIEVAL = (
+    Measure("recall@6", "a source among the first 6", lambda r: any_at(turns(r.ranked), r.question.turns, 6)),
+    Measure(
+        "MRR", "reciprocal rank of the first source", lambda r: first_reciprocal(turns(r.ranked), r.question.turns)
+    ),
+    Measure("nDCG@6", "nDCG with the true ideal", lambda r: ndcg_at(turns(r.ranked), r.question.turns, 6)),
+)
 
 SETS: dict[str, tuple[Measure, ...]] = {
     "self": SELF,

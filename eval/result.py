@@ -77,6 +77,7 @@ class Result:
     def to_text(self) -> str:
         """Tables for people: overall, ours by group, ours against each other engine."""
         head = HEADLINE.get(self.set.partition("-")[0], "")
+        head = head if head in self.measures else next(iter(self.measures), "")
         parts = [
             f"{self.set}: {self.questions:,} questions; {self.chunks:,} chunks, {self.vectors:,} vectors",
             f"model {self.model}, settings {self.settings_hash}, data {self.data_sha256[:12]}",

@@ -17,7 +17,8 @@ from indexer.said import Said, vector_texts
 from indexer.store import Store
 from indexer.tokens import TokenCounter
 from recall.settings import Settings
-from recall.turn import Vectors
+from recall.turn import Scorer, Vectors
+from scoring.score import score_all
 
 BATCH = 64
 Search = Callable[[int], Vectors | None]  # how many to look for -> the search by vectors; None: words only
@@ -31,6 +32,7 @@ class Proposal:
     name: str
     settings: Settings
     search: Search
+    scorer: Scorer = score_all
 
 
 def run(
@@ -63,7 +65,8 @@ def run(
 
 
 def _engine(store: Store, proposal: Proposal, count: TokenCounter) -> Engine:
-    return shipped(store, proposal.search(proposal.settings.retrieval.arm), proposal.settings, count)
+    vectors = proposal.search(proposal.settings.retrieval.arm)
+    return shipped(store, vectors, proposal.settings, count, proposal.scorer)
 
 
 class OtherModel:

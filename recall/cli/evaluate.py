@@ -11,6 +11,7 @@ import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.evaluate_budget import command as budget
+from recall.cli.evaluate_retrieval import command as retrieval
 from recall.cli.evaluate_self import command as own_record
 from recall.cli.evaluate_sets import beam, compare, locomo, longmemeval, memorycode
 from recall.cli.output import note, say
@@ -300,6 +301,7 @@ def devrecall(
 
 command.add_command(budget)
 command.add_command(own_record)
+command.add_command(retrieval)
 
 
 for _set in (locomo, memorycode, longmemeval, beam, compare):

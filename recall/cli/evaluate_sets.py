@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,27 @@ if TYPE_CHECKING:
     from eval.dataset_run import Engines
     from eval.result import Result
     from recall.settings import Settings
+    from recall.turn import Scorer
 
 PATH = click.Path(exists=True, path_type=Path)
 _OPTIONS = (
     click.option("--cache", type=click.Path(path_type=Path), help="Where indexes and vectors stay between runs."),
     click.option("--words-only", is_flag=True, help="Make no vectors."),
     click.option("--baselines/--no-baselines", default=True, help="Plain rankings beside ours."),
+    click.option(
+        "--scorer",
+        type=click.Choice(["ours", "genagents"]),
+        default="ours",
+        show_default=True,
+        help="Generative Agents' score besides, through the same pipeline.",
+    ),
+    click.option(
+        "--weight-model",
+        type=click.Choice(["log", "actr"]),
+        default="log",
+        show_default=True,
+        help="ACT-R's base-level activation as E besides.",
+    ),
     click.option("--ablate", is_flag=True, help="Take out every term and every step, one at a time, instead."),
     click.option("--only", multiple=True, metavar="ID", help="Only this dialogue, or questions of this type."),
     click.option("--plot", type=click.Path(dir_okay=False, path_type=Path), help="Draw the headline measure (SVG)."),
@@ -148,18 +163,27 @@ def run(
     plot: Path | None,
     as_json: bool,
     summary: bool,
+    scorer: str = "ours",
+    weight_model: str = "log",
     groups: dict[str, Callable[[Any], bool]] | None = None,
 ) -> None:
     """Ask a set and print what came of it."""
     from eval.dataset_run import run as ask
     from eval.measures import HEADLINE, SETS
     from eval.result import result
+    from eval.scorers import SCORERS, WEIGHT_MODELS
     from recall.ledger import changed
 
     settings = app.config.settings()
     name = data.name.partition("-")[0]
     chosen = _only(data, only)
-    flags = [("--words-only", words_only), ("--ablate", ablate), *(("--only " + value, True) for value in only)]
+    scorers = {**_chosen("--scorer", scorer, SCORERS), **_chosen("--weight-model", weight_model, WEIGHT_MODELS)}
+    flags = [
+        ("--words-only", words_only),
+        ("--ablate", ablate),
+        *((name, True) for name in scorers),
+        *(("--only " + value, True) for value in only),
+    ]
     line = " ".join([command, *(flag for flag, given in flags if given)])
     with Progress("questions") as progress:
         held = ask(
@@ -171,6 +195,7 @@ def run(
             now=app.now(),
             baselines=baselines,
             engines=ablation(settings) if ablate else None,
+            scorers=scorers,
             progress=progress,
         )
     made = result(held, SETS[name], settings, changed=changed(settings), command=line, groups=groups)
@@ -198,6 +223,11 @@ def of_split(data: Dataset, split: str) -> Dataset:
     if split == "all":
         return data
     return replace(data, dialogues=tuple(d for d in data.dialogues if d.questions and d.questions[0].split == split))
+
+
+def _chosen(flag: str, name: str, known: Mapping[str, Scorer]) -> dict[str, Scorer]:
+    """The scorer that a flag names, by the flag as it was given; none for our own."""
+    return {f"{flag} {name}": known[name]} if name in known else {}
 
 
 def _only(data: Dataset, names: tuple[str, ...]) -> Dataset:
