@@ -75,6 +75,10 @@ class IndexFacts:
     last_run: float | None = None
     implausible_times: int = 0
     secrets_masked: int = 0
+    gate_fitted: float | None = None  # when the gate was last fitted to this store
+    gate_passages: int = 0  # that the index held then
+    gate_model: str = ""
+    gate_safe: bool = False  # whether every way of searching got a threshold
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
+from typing import Any
 
 from health.facts import BackendFacts, IndexFacts
 from health.gather_record import waiting
@@ -12,6 +13,7 @@ from indexer.exchange import INDEXED_TYPES
 from indexer.queue import pending, wanted_chunks
 from indexer.settings import IndexSettings, config_hash
 from indexer.store import Store
+from recall import calibration
 from transcript.errors import EmbedderUnavailable, IndexMissing, StoreError
 from transcript.workspace import Workspace
 
@@ -91,7 +93,21 @@ def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder
         last_run=_seconds(audit.last_run(store)),
         implausible_times=audit.implausible_times(store),
         secrets_masked=audit.secrets_masked(store),
+        **_gate(workspace),
     )
+
+
+def _gate(workspace: Workspace) -> dict[str, Any]:
+    made = calibration.read(workspace.home)
+    if made is None:
+        return {}
+    wanted = (made.threshold, made.threshold_words) if made.vectors else (made.threshold_words,)
+    return {
+        "gate_fitted": _seconds(made.made),
+        "gate_passages": made.passages,
+        "gate_model": made.model,
+        "gate_safe": None not in wanted,
+    }
 
 
 def _backend(store: Store, backend: BackendFacts) -> BackendFacts:

@@ -131,3 +131,26 @@ def secrets_masked(index: IndexFacts) -> Signal:
         meaning="The record keeps the words as they were; the index and every block show a mark instead.",
         action="",
     )
+
+
+def gate(facts: Facts, *, grown: int = 2) -> Signal:
+    """Return when the gate was fitted to this store; warns where the store is another since: model or size."""
+    index = facts.index
+    at = index.gate_fitted
+    other = bool(index.vectors and index.gate_model != index.model)
+    outgrown = at is not None and (other or index.rows >= grown * index.gate_passages)
+    if at is None:
+        text = "not fitted to this store: the default thresholds hold"
+    else:
+        found = f"fitted {span(max(0.0, facts.now - at))} ago to {counted(index.gate_passages, 'passage')}"
+        text = found if index.gate_safe else f"{found}; no threshold was safe, so a default holds"
+        text += f"; now {index.rows:,}, {'another model' if other else 'same model'}" if outgrown else ""
+    return Signal(
+        id="gate",
+        value={"age_seconds": None if at is None else round(facts.now - at), "passages": index.gate_passages},
+        unit="age",
+        level=Level.WARN if outgrown else Level.OK,
+        text=text,
+        meaning="Below a threshold a turn stays silent; prompts unrelated to this store set it.",
+        action="run 'recall calibrate'" if outgrown else "",
+    )

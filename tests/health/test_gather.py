@@ -19,6 +19,8 @@ from indexer.queue import embed
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from indexer.writer import index
+from recall import calibration
+from recall.calibration import Calibration
 from transcript.capture import sync
 from transcript.errors import EmbedderUnavailable
 from transcript.kept_out import OPTED_OUT, keep_out
@@ -427,3 +429,21 @@ def test_withheld_reasoning_is_counted(place):
     place.sync()
 
     assert place.facts().record.reasoning_withheld == 1
+
+
+def test_the_gate_is_told_as_its_file_beside_the_index_says(tmp_path):
+    place = Place(tmp_path)
+    place.session(("why is the kestrel pool small", "the kestrel pool is small for the tests")).write(place.config)
+    place.sync()
+    place.index()
+    before = place.facts().index
+
+    made = Calibration(0.4, None, 700, 600, "m", "x", "2026-06-16T11:00:00.000Z")
+    calibration.write(place.workspace.home, made)
+    after = place.facts().index
+
+    assert (before.gate_fitted, before.gate_safe) == (None, False)
+    assert (after.gate_fitted, after.gate_passages, after.gate_model) == (NOW.timestamp() - 3600, 700, "m")
+    assert not after.gate_safe
+    calibration.write(place.workspace.home, Calibration(None, 0.3, 700, 0, "", "x", made.made))
+    assert place.facts().index.gate_safe

@@ -431,3 +431,23 @@ def test_json_is_one_object_with_every_signal():
     assert data["level"] == "ok"
     assert len(data["signals"]) == len(assess(WELL).signals)
     assert all({"id", "value", "unit", "level", "meaning", "action"} <= set(s) for s in data["signals"])
+
+
+@pytest.mark.parametrize(
+    ("changes", "level", "words"),
+    [
+        ({}, Level.OK, "not fitted to this store: the default thresholds hold"),
+        ({"gate_passages": 33}, Level.OK, "fitted 60 min ago to 33 passages"),
+        ({"gate_passages": 33, "gate_safe": False}, Level.OK, "no threshold was safe, so a default holds"),
+        ({"gate_passages": 32}, Level.WARN, "now 64, same model"),
+        ({"gate_passages": 33, "gate_model": "n"}, Level.WARN, "another model"),
+    ],
+    ids=["never", "fitted", "unsafe", "outgrown", "other model"],
+)
+def test_the_gate_is_out_of_date_when_the_store_has_doubled_or_the_model_changed(changes, level, words):
+    fit = {"gate_fitted": NOW - HOUR, "gate_safe": True, "gate_model": "m", **changes} if changes else {}
+
+    found = signal(with_index(**fit), "gate")
+
+    assert (found.level, bool(found.action)) == (level, level is Level.WARN)
+    assert words in found.text
