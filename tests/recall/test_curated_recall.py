@@ -145,3 +145,16 @@ def test_name_of_an_actor_cannot_forge_a_header(tmp_path):
     assert len(parts) == 4
     assert "\n" not in parts[0]
     assert parts[2].startswith("an agent's word, not approved")
+
+
+def test_a_bare_order_brings_up_what_governs_it_and_no_talk(tmp_path):
+    rule = decision(ANA, at(0), "Run the tests and rebase before every push, then push to the wagtail remote")
+    said = [make_draft(i, text=f"I will run the tests and push the wagtail branch, round {i}") for i in (1, 2)]
+    log = make_log(tmp_path, [rule, *said])
+
+    found = ask(log, "run the tests, then push")
+    asked = ask(log, "which wagtail branch did we push in round 2")
+
+    assert {verdict for verdict, source in found.values() if source != "curated"} == {"bare_command"}
+    assert found[rule.body["text"]][0] != "bare_command"
+    assert "bare_command" not in {verdict for verdict, _ in asked.values()}
