@@ -48,7 +48,11 @@ class RetrievalSettings:
     session: float = 0.1  # weight of how much of the prompt's words the whole session covers
     neighbour: float = 0.2  # share of the relevance of the turns beside it that a turn of a talk between people gets
     talk_session: float = 0.5  # in the place of session, for a talk between people
-    place: float = 0.08  # a session concludes at its end: weight of the exchange's place, 0 first to 1 last
+    respell: bool = True  # a word that the index does not hold is searched for in its nearest spelling there
+    parts: bool = True  # identifiers and paths of a prompt are searched for whole and in parts, unspaced text in pairs
+    when: float = 0.1  # what was said in the time that the prompt names is lifted by this
+    wish: float = 0.1  # a person's standing wishes are lifted by this for a prompt that is about to act; 0: not sought
+    place: float = 0.2  # a session concludes at its end: weight of the exchange's place, 0 first to 1 last
 
     def __post_init__(self) -> None:
         check_numbers(self, positive=("k", "arm", "lexical_limit", "rarest_terms", "words_half_at"))

@@ -67,7 +67,7 @@ def test_the_score_is_the_weighted_sum() -> None:
 
 
 def test_the_explanation_shows_every_term_weight_and_the_sum() -> None:
-    line = score(Features(0.7, age_days=14, source="prompt", risks=("stale",)), Weights()).explain()
+    line = score(Features(2.0, age_days=14, source="prompt", risks=("stale",)), Weights()).explain()
 
     # 0.5*0.5 + 0.15*0 + 0.1*0.5 + 0.1*0.6 + 0.15*0.5 - 0.5*0.5 = 0.185
     assert line == (
