@@ -42,7 +42,7 @@ _FIELDS = {"S": "alpha", "E": "beta", "T": "gamma", "A": "delta", "Q": "epsilon"
 class Scales:
     """Numbers of the curves: fixed, never taken from the pool, so that a score means the same tomorrow."""
 
-    similarity_half_at: float = 2.0  # relevance at which S is 1/2: between 0.5 and 2, where real hits lie, S is nearly straight
+    similarity_half_at: float = 2.0  # relevance at which S is 1/2; from 0.5 to 2 S is nearly straight
     similarity_steepness: float = 2.0
     experience_cap: float = 50.0  # evidence at which E is 1
     half_life_days: float = 14.0  # T halves in this time at E = 0
