@@ -10,7 +10,7 @@ and so does the mark of each of its events, so that the next run, a second file 
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from indexer.rows import (
@@ -32,6 +32,7 @@ from indexer.rows import (
     TALK,
     TOOL_CALL,
     TOOL_RESULT,
+    WISH,
     WORKER,
 )
 from indexer.store_write import BOUNDARY, OPTED_OUT, NewChunk, Place, Rows, SessionState
@@ -53,6 +54,7 @@ class Prepared:
     chunks: Sequence[tuple[int, int, bytes, NewChunk | None]] = ()  # start, end, key, what to store
     head: str = ""
     opts_out: bool = False
+    wishes: frozenset[int] = frozenset()  # where passages start that lay down how work is to be done
 
 
 class Fold:
@@ -110,7 +112,8 @@ class Fold:
         for start, end, key, new in prepared.chunks:
             chunk_id, stored = (self._rows.chunk_id(key), False) if new is None else self._rows.chunk(new)
             self.known += not stored
-            self._rows.pointer(chunk_id, start, end, place)
+            laid_down = kind == PROMPT and not flags & (EXTERNAL | FROM_WORKER) and start in prepared.wishes
+            self._rows.pointer(chunk_id, start, end, replace(place, flags=flags | WISH) if laid_down else place)
             self.pointers += 1
         if event.type in CURATED_TYPES and event.origin == "internal" and event.body.get("supersedes"):
             self._rows.flag([str(event.body["supersedes"])], SUPERSEDED, session.id)

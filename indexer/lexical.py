@@ -17,6 +17,7 @@ from indexer.rows import TOOL_IDS, LexicalResult
 Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
 Allowed = Container[int] | Callable[[int], bool] | None
 LEAST_CHUNKS = 2000
+MOST_BESIDES = 20
 _LEAST_IDF = 1e-6  # what FTS5 takes instead of an idf at or below zero
 
 
@@ -46,8 +47,9 @@ def search(
     limit: int,
     allowed: Allowed,
     cut: Cut,
+    besides: frozenset[int] = frozenset(),
 ) -> LexicalResult:
-    """Return up to limit allowed chunks that hold one of terms, best first."""
+    """Return up to limit allowed chunks that hold one of terms, best first, then the best of those besides."""
     if not terms or limit < 1:
         return LexicalResult((), {}, {}, ())
     words = _Words(execute, generation, list(dict.fromkeys(terms)))
@@ -56,6 +58,8 @@ def search(
     tools = replace(cut, frequent_share=cut.tool_share, rarest_terms=cut.tool_terms)
     printed = words.look(_Band(TOOL_IDS, 1 << 62), tools, passes, min(limit, cut.tool_limit))
     best = sorted(said + printed, key=lambda hit: (-hit[1], hit[0]))[:limit]
+    if besides:
+        best += words.besides(besides.difference(chunk_id for chunk_id, _ in best))
     dropped = tuple(term for term in words.terms if term in words.left and term not in words.asked)
     return LexicalResult(tuple(best), words.df, {chunk_id: words.matched[chunk_id] for chunk_id, _ in best}, dropped)
 
@@ -81,6 +85,8 @@ class _Words:
         self._all = indexed_chunks(execute, generation)
         self._everywhere: dict[str, int] = {}
         self.matched: dict[int, set[int]] = {}
+        self._held: dict[int, set[int]] = {}  # what was said: the chunks that hold each term
+        self._scores: dict[int, float] = {}
         self.df: dict[str, int] = {}
         self.left: set[str] = set()
         self.asked: set[str] = set()
@@ -118,9 +124,21 @@ class _Words:
         if passes is not None:
             scores = {chunk_id: score for chunk_id, score in scores.items() if passes(chunk_id)}
         best = nsmallest(limit, scores.items(), key=lambda hit: (-hit[1], hit[0]))
-        for chunk_id, _ in best:
-            self.matched[chunk_id] = {number for number, chunks_held in held.items() if chunk_id in chunks_held}
+        self._note(best, held)
+        if not band.low:
+            self._scores, self._held = scores, held
         return best
+
+    def besides(self, chunks: Iterable[int]) -> list[tuple[int, float]]:
+        """Return the best MOST_BESIDES of these chunks among what was said."""
+        hits = [(chunk_id, self._scores[chunk_id]) for chunk_id in chunks if chunk_id in self._scores]
+        best = nsmallest(MOST_BESIDES, hits, key=lambda hit: (-hit[1], hit[0]))
+        self._note(best, self._held)
+        return best
+
+    def _note(self, hits: Iterable[tuple[int, float]], held: dict[int, set[int]]) -> None:
+        for chunk_id, _ in hits:
+            self.matched[chunk_id] = {number for number, chunks in held.items() if chunk_id in chunks}
 
     def _chunks(self, band: _Band) -> int:
         """How many chunks a band has: ids are given without gaps, and a few that were removed change no weight."""

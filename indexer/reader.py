@@ -3,12 +3,14 @@
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from indexer import lexical
+from indexer import lexical, vocabulary
 from indexer.rows import (
     FINAL,
     PROMPT,
     ROLES,
     SOURCE_CLASSES,
+    TOOL_IDS,
+    WISH,
     ExchangeRow,
     IndexMeta,
     LexicalResult,
@@ -58,14 +60,37 @@ class Reader:
         self.generation = self._serving_generation()
 
     def lexical(
-        self, terms: Sequence[str], *, limit: int, allowed: lexical.Allowed = None, cut: lexical.Cut | None = None
+        self,
+        terms: Sequence[str],
+        *,
+        limit: int,
+        allowed: lexical.Allowed = None,
+        cut: lexical.Cut | None = None,
+        besides: frozenset[int] = frozenset(),
     ) -> LexicalResult:
         """Return up to limit allowed chunks that hold one of terms (from `query_terms`), scored by BM25.
 
         The inverse document frequency is ours, over max(N, 2000) chunks, so that a score means the same in a small
-        store as in a large one.
+        store as in a large one. The best of the chunks `besides` are returned even beyond the limit.
         """
-        return lexical.search(self._execute, self.generation, terms, limit, allowed, cut or self._cut)
+        return lexical.search(self._execute, self.generation, terms, limit, allowed, cut or self._cut, besides)
+
+    def unheld(self, terms: Sequence[str]) -> list[str]:
+        """Return the terms that no chunk holds, in their order."""
+        return vocabulary.unheld(self._execute, self.generation, terms)
+
+    def stems(self, prefix: str, shortest: int, longest: int) -> list[tuple[str, int]]:
+        """Return the stems that begin with prefix and are so long, each with the number of chunks that hold it."""
+        return vocabulary.stems(self._execute, self.generation, prefix, shortest, longest)
+
+    def words_with(self, stem: str) -> frozenset[str]:
+        """Return the words of a few chunks that hold a stem."""
+        return vocabulary.words_with(self._execute, self.generation, stem)
+
+    def wishes(self) -> frozenset[int]:
+        """Return the chunks in which a person laid down how work is to be done."""
+        sql = f"SELECT chunk_id FROM pointer_{self.generation} WHERE chunk_id < {TOOL_IDS} AND flags & {WISH}"
+        return frozenset(row[0] for row in self._execute(sql, ()))
 
     def passages(
         self, chunk_ids: Iterable[int], *, as_of: int | None = None, session: str | None = None

@@ -38,6 +38,7 @@ ABANDONED, REWOUND, FROM_WORKER, EXTERNAL, IMPLAUSIBLE_TIME, SUPERSEDED, PRIVATE
 )
 STATEMENT = 256
 TALK = 4096  # a turn of a talk between people; the pointer's worker names who speaks
+WISH = 8192  # a person's passage that lays down how work is to be done (indexer.wishes)
 STATEMENTS = (
     "",
     "decision",

@@ -29,6 +29,7 @@ _UNSPACED = (
     "\u4e00-\u9fff\uac00-\ud7af\uf900-\ufaff\U00020000-\U0003ffff"
 )
 _WORD = re.compile(rf"[\w{_MARKS}]+(?:[.:/\\@#~+\-]{{1,3}}[\w{_MARKS}]+)*")
+_RUN = re.compile(r"\w+")
 _PIECE = re.compile(r"[.:/\\@#~+\-]+")
 _FILE_NAME = re.compile(r"(?<=[/\\])([\w.\-]+\.[A-Za-z]\w{0,7})(?::\d+)*$")
 _UNSPACED_RUN = re.compile(rf"[{_UNSPACED}{_MARKS}]+")
@@ -47,13 +48,15 @@ def segment(text: str) -> list[str]:
     return tokens
 
 
-def query_terms(text: str, stop: frozenset[str] = STOP) -> list[str]:
+def query_terms(text: str, stop: frozenset[str] = STOP, *, parts: bool = True) -> list[str]:
     """Return the distinct words to search for, those of stop dropped, in order of first sight.
 
     At most MAX_QUERY_TERMS: of a longer text, the words that are repeated and long stay, for they carry the topic.
+    Without parts, words are plain runs of letters and digits, as any search has them.
     """
     counts: dict[str, int] = {}
-    for token in segment(text[:MAX_QUERY_CHARS]):
+    head = text[:MAX_QUERY_CHARS]
+    for token in segment(head) if parts else _RUN.findall(head.lower()):
         if token not in stop:
             counts[token] = counts.get(token, 0) + 1
     if len(counts) <= MAX_QUERY_TERMS:

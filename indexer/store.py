@@ -3,7 +3,7 @@
 import contextlib
 import json
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
@@ -142,14 +142,21 @@ class Store(Reader):
         limit: int,
         allowed: lexical.Allowed = None,
         cut: lexical.Cut | None = None,
+        besides: frozenset[int] = frozenset(),
     ) -> LexicalResult:
         """Search by words; with rank-bm25 where this SQLite has no FTS5 or the index was written without."""
         if self.backend.fts5 and self.has_table(f"chunk_fts_{self.generation}"):
-            return super().lexical(terms, limit=limit, allowed=allowed, cut=cut)
+            return super().lexical(terms, limit=limit, allowed=allowed, cut=cut, besides=besides)
         if self._ranker is None or self._ranker.version != self.data_version():
             rows = self.run(f"SELECT id, tokens FROM chunk_{self.generation} ORDER BY id")
             self._ranker = WordRanker(rows, self.data_version())
         return self._ranker.search(terms, limit=limit, allowed=allowed)
+
+    def unheld(self, terms: Sequence[str]) -> list[str]:
+        """Return the terms that no chunk holds; none where this SQLite has no FTS5 to ask."""
+        if not (self.backend.fts5 and self.has_table(f"chunk_fts_{self.generation}")):
+            return []
+        return super().unheld(terms)
 
     @property
     def vectors(self) -> VectorBackend:

@@ -19,6 +19,7 @@ from indexer.store import WRITER, Shape, Store
 from indexer.store_write import NewChunk, Rows
 from indexer.talk import heading, speaker_of
 from indexer.tokens import TokenCounter
+from indexer.wishes import is_wish
 from transcript.canonical import b32id
 from transcript.errors import LockBusy, RecordError
 from transcript.event import Draft, Event, Position
@@ -203,14 +204,16 @@ class Preparer:
             self._report.indexed += 1
             return Prepared(event, opts_out=True)
         head = self._cutter.head(text) if said in ("prompt", "worker_prompt") else ""
-        chunks = []
+        chunks, wishes = [], []
         source_class, role = class_and_role(event)
         before = heading(speaker_of(event.body), seconds(event.ts)) if said == "prompt" else ""
         for cut in self._cutter.cuts(text, tool=source_class == "tool"):
             key = chunk_key(source_class, role, before + cut.text)
             chunks.append((cut.start, cut.end, key, self._new(key, source_class, role, cut.text, before)))
+            if said == "prompt" and not before and is_wish(cut.text):
+                wishes.append(cut.start)
         self._report.indexed += 1
-        return Prepared(event, chunks, head)
+        return Prepared(event, chunks, head, wishes=frozenset(wishes))
 
     def _new(self, key: bytes, source_class: str, role: str, text: str, before: str = "") -> NewChunk | None:
         """Return what to store of a chunk, None when the store has it."""

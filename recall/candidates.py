@@ -7,6 +7,7 @@ For one passage, with b its own evidence and x its relevance:
     b  = bm25 / (bm25 + 20) + 0.6 * max(0, cosine)
     x  = b * class * form + link * b(prompt of the exchange) [final answers]
        + neighbour * (b of the turn before and after) [talk between people] + session + place
+       + when [said in the time that the prompt names] + wish [standing wish, for a prompt that is about to act]
 
 Every number is fixed: nothing is scaled by what else was found, so that a score means the same tomorrow.
 """
@@ -22,9 +23,12 @@ from indexer.rows import TALK, ExchangeRow, PassageRow, PointerRow, RowFilter
 from recall import neighbours
 from recall.cues import Cues
 from recall.forms import is_announcement, is_pasted, is_question
+from recall.nearest import nearest
 from recall.query import Query
 from recall.settings import RetrievalSettings
+from recall.standing import MOST_WISHES, about_to_act
 from recall.turn import Candidate, Pointer, Standing, Vectors
+from recall.typos import respelled
 
 # Kind of a pointer (indexer.rows.KIND_NAMES, in its order) -> source class.
 SOURCES = (
@@ -83,21 +87,27 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     as_of = None if query.as_of is None else math.ceil(query.as_of.timestamp()) - 1
     allowed = reader.allowed(query.session or None, as_of, query.root)
     cut = Cut(frequent_share=s.frequent_share, rarest_terms=s.rarest_terms)
-    lexical = reader.lexical(cues.terms, limit=s.lexical_limit, allowed=allowed, cut=cut)
-    near = vectors(cues.meaning, allowed) if vectors is not None else None
+    if s.respell:
+        cues = respelled(cues, reader)
+    wishes = reader.wishes() if s.wish > 0 and query.mode == "turn" and about_to_act(cues.text) else frozenset()
+    lexical = reader.lexical(cues.terms, limit=s.lexical_limit, allowed=allowed, cut=cut, besides=wishes)
+    near = nearest(cues, vectors, allowed) if vectors is not None else None
     evidence = _Evidence(dict(lexical.hits), dict(near or ()), lexical.matched)
     classes = _class_weights(s)
     seen = _Rows(reader, query, as_of, classes)
     seen.read([chunk for chunk, _ in lexical.hits])
     by_meaning = seen.read([chunk for chunk, _ in (near or ())[: s.arm]])
-    seeds = dict.fromkeys([*seen.strongest(lexical.hits, s), *by_meaning])
+    laid_down = [c for c, _ in (*lexical.hits, *(near or ())) if c in wishes][: 2 * MOST_WISHES]
+    seeds = dict.fromkeys([*seen.strongest(lexical.hits, s), *by_meaning, *seen.read(laid_down)])
     beside = neighbours.beside(seen[c].pointer for c in seeds) if s.neighbour > 0 else set()
     exchanges = reader.exchange(sorted({seen[c].pointer.exchange_id for c in seeds} | beside))
-    around = _around(exchanges, beside, evidence, seen, _surely(seeds, evidence, seen, classes, s), s)
+    lift = _Lift(cues, wishes, s)
+    surely = _surely(seeds, evidence, seen, classes, s) - lift.most
+    around = _around(exchanges, beside, evidence, seen, surely, s)
     around = seen.read([c for c in around if allowed is None or c in allowed])
     pool = [seen[c] for c in dict.fromkeys([*seeds, *around])]
     passages = reader.meta().n_chunks
-    found = _Relevance(evidence, exchanges, cues.terms, lexical.df, passages, s, classes).best(pool)
+    found = _Relevance(evidence, exchanges, cues.terms, lexical.df, passages, s, classes, lift).best(pool)
     return Found(
         tuple(found),
         allowed,
@@ -195,6 +205,22 @@ class _Rows:
         return [chunk for _, chunk in sorted(weighed)[: s.arm]]
 
 
+class _Lift:
+    """What a prompt's time and its act add to passages that have something to do with it."""
+
+    def __init__(self, cues: Cues, wishes: AbstractSet[int], s: RetrievalSettings) -> None:
+        self._when, self._wishes, self._s = cues.when, wishes, s
+        self.most = (s.when if cues.when else 0.0) + (s.wish if wishes else 0.0)
+
+    def of(self, seen: _Seen) -> float:
+        """Return what is added to the relevance of a passage."""
+        lift = self._s.wish if seen.row.chunk_id in self._wishes else 0.0
+        if self._when is not None:
+            begin, before = self._when
+            lift += self._s.when * any(begin <= p.ts < before for p in seen.row.pointers)
+        return lift
+
+
 class _Relevance:
     """Puts x together for a pool of passages; what is costly is computed only for those that can still win."""
 
@@ -207,8 +233,10 @@ class _Relevance:
         passages: int,
         s: RetrievalSettings,
         classes: Mapping[str, float],
+        lift: "_Lift",
     ) -> None:
         self._evidence, self._exchanges, self._terms, self._s, self._classes = evidence, exchanges, terms, s, classes
+        self._lift = lift
         total = max(passages, LEAST_PASSAGES)
         held = [df.get(term, 0) for term in terms]
         self._idf = [math.log((total - n + 0.5) / (n + 0.5) + 1) if n else 0.0 for n in held]
@@ -224,6 +252,7 @@ class _Relevance:
             b = self._evidence.of(seen.row.chunk_id, self._s)
             context = self._context(seen, covered)
             if b > 0 or context > self._s.place:
+                context += self._lift.of(seen)
                 open_.append((b * self._classes[seen.source] + context, b, context, seen))
         open_.sort(key=lambda entry: (-entry[0], entry[3].row.chunk_id))
         found: list[tuple[float, int, float, _Seen, tuple[str, ...]]] = []

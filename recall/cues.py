@@ -23,10 +23,13 @@ class Cues:
     language: str = ""  # ISO 639-1; "" where it cannot be told
     meaning: str = ""  # the text an encoder reads: of a prompt in another language than English, its gloss
     glossed: tuple[tuple[frozenset[str], frozenset[str]], ...] = ()  # terms of the prompt, terms of their English
+    when: tuple[int, int] | None = None  # the time it names, seconds since 1970: from, before
     bare: bool = False  # an order that every project knows ("commit this"): only what governs it is of use
+    history: bool = False  # it asks what was: what was replaced may answer it
+    verbatim: bool = False  # it wants exact wording
 
 
-def read_cues(prompt: str, *, mode: str = "turn", gloss: bool = True) -> Cues:
+def read_cues(prompt: str, *, mode: str = "turn", gloss: bool = True, parts: bool = True) -> Cues:
     """Read a prompt. In a deliberate search only an empty one is turned away.
 
     With `gloss`, a prompt in one of `recall.language.GLOSSED` is searched for by its English words too.
@@ -44,7 +47,7 @@ def read_cues(prompt: str, *, mode: str = "turn", gloss: bool = True) -> Cues:
             return Cues(text, (), reason)
     bare = mode == "turn" and is_bare_act(text)
     language = detect(text)
-    terms = tuple(query_terms(text, stop_words(language)))
+    terms = tuple(query_terms(text, stop_words(language), parts=parts))
     if not terms:
         return Cues(text, terms, "command" if bare else "no_words", language, text)
     if not gloss or language not in GLOSSED:
@@ -58,4 +61,4 @@ def read_cues(prompt: str, *, mode: str = "turn", gloss: bool = True) -> Cues:
     )
     more = query_terms(" ".join(word.english for word in english.known))
     terms = tuple(dict.fromkeys([*terms, *more]))
-    return Cues(text, terms, "", language, english.text or text, glossed, bare)
+    return Cues(text, terms, "", language, english.text or text, glossed, bare=bare)

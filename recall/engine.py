@@ -10,18 +10,23 @@ from dataclasses import replace
 from datetime import datetime
 
 from indexer.reader import Reader
-from indexer.rows import TALK
+from indexer.rows import TALK, WISH
 from recall.adaptive import SKIP, cut_down, decide, read_signals
 from recall.candidates import Found, candidates
 from recall.cues import Cues, read_cues
 from recall.gate import Asked, asked, gate_score, threshold
+from recall.history import asks_for_history
 from recall.injection import Rendered, inject, point
 from recall.likeness import folded
+from recall.opening import with_openings
 from recall.policy import forbidden, with_secrets, withheld
 from recall.query import Query
 from recall.selection import MEMORY_SOURCES, POLICY, Scored, choose, diversified, unique
 from recall.settings import Settings
+from recall.supersession import newest_first
+from recall.time_words import stretch
 from recall.turn import Before, Candidate, CountTokens, Ranked, Scorer, Turn, Vectors
+from recall.verbatim import wants_exact_words
 from scoring.recency import age_days
 from scoring.score import Features, score_all
 from scoring.weights import Scales
@@ -49,12 +54,22 @@ def recall(
     is written.
     """
     clock = _Clock()
-    cues = read_cues(query.prompt, mode=query.mode, gloss=settings.retrieval.gloss)
+    sought = settings.retrieval
+    cues = read_cues(query.prompt, mode=query.mode, gloss=sought.gloss, parts=sought.parts)
     if cues.reason:
         return Turn("", (), cues.reason, terms=cues.terms, stages=clock.stages)
-    found = candidates(query, cues, reader, vectors, settings.retrieval)
+    history = query.history or asks_for_history(cues.text)
+    query = replace(query, history=history)
+    cues = replace(cues, history=history, verbatim=wants_exact_words(cues.text))
+    if sought.when > 0:
+        cues = replace(cues, when=stretch(cues.text, query.as_of or now, language=cues.language))
+    found = candidates(query, cues, reader, vectors, sought)
     clock.lap("candidates")
-    scores = scorer([features(c, now, settings.scales) for c in found.candidates], settings.weights, settings.scales)
+    scores = scorer(
+        [features(c, now, settings.scales, verbatim=cues.verbatim) for c in found.candidates],
+        settings.weights,
+        settings.scales,
+    )
     scored = [Scored(c, score) for c, score in zip(found.candidates, scores, strict=True)]
     clock.lap("score")
     ranked, reason = select(scored, found, cues, query, settings, now=now, already=already)
@@ -62,7 +77,7 @@ def recall(
     best = gate_score([r.candidate for r in ranked if r.verdict not in POLICY], prompt, settings.gate)
     signals = read_signals(ranked, cues.terms, best=best, threshold=threshold(prompt, settings.gate), before=before)
     budget = decide(ranked, signals, settings.budget.mode, silent=reason)
-    ranked = cut_down(ranked, budget)
+    ranked = with_openings(cut_down(ranked, budget), reader, query, settings.budget)
     clock.lap("select")
     ranked, rendered = render(
         ranked, query, settings, now=now, found=found, count_tokens=count_tokens, terms=cues.terms
@@ -82,7 +97,7 @@ def recall(
     )
 
 
-def features(candidate: Candidate, now: datetime, scales: Scales | None = None) -> Features:
+def features(candidate: Candidate, now: datetime, scales: Scales | None = None, *, verbatim: bool = False) -> Features:
     """What the six terms are computed from; a time after now counts as now.
 
     How old a turn of a talk between people is says nothing of its worth (LoCoMo): it counts as half faded, T = 1/2.
@@ -94,6 +109,7 @@ def features(candidate: Candidate, now: datetime, scales: Scales | None = None) 
         age_days=half if at.flags & TALK else age_days(at.said, now),
         raw_experience=candidate.standing.raw_experience,
         source=candidate.voice,
+        verbatim=verbatim,
         matches=candidate.standing.matches,
         risks=candidate.standing.risks,
     )
@@ -121,13 +137,16 @@ def select(
             out.append(Ranked(withheld(item.candidate), item.score, reason))
         elif any(p.event in already for p in item.candidate.pointers):
             out.append(Ranked(item.candidate, item.score, "already_injected"))
-        elif cues.bare and settings.gate.bare_acts and item.candidate.source not in MEMORY_SOURCES:
+        elif cues.bare and settings.gate.bare_acts and not _governs(item.candidate):
             out.append(Ranked(item.candidate, item.score, "bare_command"))
         else:
             passed.append(item)
     kept, copies = unique(passed, settings.selection, head_chars=settings.budget.head_chars)
+    ordered = diversified(kept, settings.selection)
+    if settings.selection.newest_first and not query.history:
+        ordered = by_time(ordered, cues.text, found)
     ranked, reason = choose(
-        diversified(kept, settings.selection),
+        ordered,
         settings.gate,
         settings.selection,
         read_prompt(found, settings),
@@ -136,6 +155,20 @@ def select(
     if not ranked and out:
         reason = out[0].verdict
     return [*ranked, *copies, *out], reason
+
+
+def _governs(candidate: Candidate) -> bool:
+    """Whether an item says how work is done: curated memory, or what a person laid down for all of it."""
+    return candidate.source in MEMORY_SOURCES or bool(candidate.pointer.flags & WISH)
+
+
+def by_time(ordered: Sequence[Scored], prompt: str, found: Found) -> list[Scored]:
+    """The list with equal statements newest first; a moved item keeps its score and says that it was moved."""
+    newest = newest_first(ordered, prompt, found.frequency, found.passages)
+    return [
+        now if now is before else replace(now, candidate=replace(now.candidate, moved=True))
+        for before, now in zip(ordered, newest, strict=True)
+    ]
 
 
 def read_prompt(found: Found, settings: Settings) -> Asked:

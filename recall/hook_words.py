@@ -100,7 +100,6 @@ def open_index(path: Path, *, until: float) -> Iterator[Reader]:
         raise IndexMissing("no index for this workspace; run 'recall index' first")
     connection = sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True, timeout=BUSY_S, isolation_level=None)
     connection.set_progress_handler(lambda: time.monotonic() > until, STEPS_BETWEEN_LOOKS)
-    connection.execute("PRAGMA query_only = 1")
 
     def execute(sql: str, values: tuple[Any, ...] = ()) -> sqlite3.Cursor:
         return connection.execute(sql, values)

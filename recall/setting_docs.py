@@ -37,6 +37,7 @@ MEANINGS = {
     "retrieval.place": "weight of the exchange's place in its session, first to last",
     "selection.near_copy": "share of common words from which two texts are one item with all pointers",
     "selection.diversity": "how much likeness to the items above costs an item; 0 switches it off",
+    "selection.newest_first": "among statements that hold all of the prompt's words the newest comes first",
     "selection.memory_items": "places kept for memories; what one kind leaves the other may take",
     "selection.transcript_items": "places kept for passages of the transcript",
     "gate.item": "an item needs a cosine of similarity_floor or a rare word of the prompt",

@@ -64,6 +64,7 @@ class SelectionSettings:
 
     near_copy: float = 0.85  # token Jaccard from which two texts are one item with all pointers
     diversity: float = 0.02  # MMR: score minus this times the likeness to what stands above; 0 switches it off
+    newest_first: bool = True  # among statements that answer equally the newest comes first
     memory_items: int = 4  # shares, not walls: what one kind leaves the other may take
     transcript_items: int = 2
 
@@ -103,6 +104,7 @@ class BudgetSettings:
     tokens: int = 1200
     bytes: int = 9000
     head_chars: int = 160  # how much of the exchange's prompt is shown above a passage
+    opening_chars: int = 300  # how much of an answer's opening is shown above a passage from further down; 0: none
     mode: str = "fixed"  # adaptive: fewer items, a pointer, or nothing where recall.adaptive estimates little use
 
     def __post_init__(self) -> None:
