@@ -43,6 +43,7 @@ STEPS: tuple[Step, ...] = (
     _step("place in the session", retrieval__place=0.0),
     _step("near copies collapsed", selection__near_copy=2.0),
     _step("diversity", selection__diversity=0.0),
+    _step("newest first among equals", selection__newest_first=False),
 )  # fmt: skip
 PLAIN = Step(  # no step at all: words and vectors fused, in the order of their sum
     "plain fusion",

@@ -117,6 +117,8 @@ def item_json(ranked: Ranked) -> dict[str, Any]:
         "also": [pointer_text(p) for p in item.pointers[1:]],
         "verdict": ranked.verdict,
         "demoted": list(item.demoted),
+        "reordered": item.moved,
+        "notes": list(item.notes),
         "R": round(ranked.score.total, 6),
         "terms": {part.letter: round(part.value, 6) for part in ranked.score.parts},
         "weights": {part.letter: part.weight for part in ranked.score.parts},
@@ -154,6 +156,9 @@ def _item_lines(number: int, ranked: Ranked) -> list[str]:
     ]
     if item.demoted:
         lines.append("   demoted: " + "; ".join(f"{d} ({DEMOTIONS.get(d, '?')})" for d in item.demoted))
+    if item.moved:
+        lines.append("   reordered by time among equals")
+    lines += [f"   {note}" for note in item.notes]
     if item.text and ranked.verdict not in POLICY:
         lines.append("   " + " ".join(item.text.split())[:160])
     return lines

@@ -76,6 +76,8 @@ class Candidate:
     relevance: float = 0.0  # x: what S is computed from
     demoted: tuple[str, ...] = ()  # why x is below b
     standing: Standing = Standing()
+    moved: bool = False  # its place was given by time among statements that answer equally
+    notes: tuple[str, ...] = ()  # what the record says of it since: shown with it
 
     @property
     def pointer(self) -> Pointer:

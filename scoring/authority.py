@@ -16,13 +16,19 @@ AUTHORITY = {
 }
 
 
-def authority(source: str) -> float:
-    """Return the standing of a source class.
+# Where exact wording matters, what a model wrote about the record stands below any word of the record itself.
+PARAPHRASED = {"memory": 0.30, "summary": 0.15}
 
-    Formula: the table above
+
+def authority(source: str, *, verbatim: bool = False) -> float:
+    """Return the standing of a source class; with `verbatim` for a prompt that wants exact wording.
+
+    Formula: the tables above
     Range:   [0, 1]; higher is better; an approved memory stands above any fragment of a transcript.
     Source:  LCA 5.2.4.
     """
+    if verbatim and source in PARAPHRASED:
+        return PARAPHRASED[source]
     try:
         return AUTHORITY[source]
     except KeyError:

@@ -28,7 +28,7 @@ def pool_terms(features: Sequence[Features], scales: Scales | None = None) -> di
         "S": risen / (risen + 1.0),
         "E": experience,
         "T": np.exp2(-age / (s.half_life_days * (1.0 + s.stretch * experience))),
-        "A": _by_value([f.source for f in features], authority),
+        "A": _by_value([(f.source, f.verbatim) for f in features], lambda key: authority(key[0], verbatim=key[1])),
         "Q": _by_value([f.matches for f in features], applicability),
         "K": _by_value([f.risks for f in features], risk),
     }

@@ -26,6 +26,7 @@ class Features:
     source: str = "final"  # key of authority.AUTHORITY
     matches: tuple[tuple[str, bool], ...] = ()  # (facet, agrees), facets of applicability.FACETS
     risks: tuple[str, ...] = ()  # keys of risk.RISKS
+    verbatim: bool = False  # the prompt wants exact wording
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +55,7 @@ TERMS: tuple[Term, ...] = (
     Term("S", "similarity", 1, _similarity),
     Term("E", "experience", 1, _experience),
     Term("T", "recency", 1, _recency),
-    Term("A", "authority", 1, lambda f, s: authority(f.source)),
+    Term("A", "authority", 1, lambda f, s: authority(f.source, verbatim=f.verbatim)),
     Term("Q", "applicability", 1, lambda f, s: applicability(f.matches)),
     Term("K", "risk", -1, lambda f, s: risk(f.risks)),
 )

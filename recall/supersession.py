@@ -1,0 +1,135 @@
+"""Time breaks the tie among statements that answer a prompt equally: the newest of them comes first.
+
+On the hook path: standard library only. A rule that was given anew shares its words with the rule that it replaces, so
+that words and meaning cannot tell them apart; its date can. No age is subtracted from any score: what stands alone
+keeps its rank however old it is, and a group of equals only hands its own places out again.
+"""
+
+import itertools
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol, TypeVar
+
+from indexer.segment import STOP, segment
+from recall.turn import Candidate
+
+FULL = 0.99  # share of the prompt's words, weighed by rarity, that one statement has to hold
+LEAST_PASSAGES = 2000
+MOST_LOOKED_AT = 50
+_QUOTED = re.compile(r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{1,80})'(?!\w)|`([^`\n]{1,80})`|“([^”\n]{1,80})”")
+_CODE = re.compile(
+    r"(?<![\w@-])(?:@\w[\w.]*|--\w[\w-]*|v?\d+(?:\.\d+)+|[\w.-]*/[\w./-]+|_\w+|\w+_\w*|[a-z]+[A-Z]\w*"
+    r"|[A-Z]\w*[a-z][A-Z]\w*)"
+)
+_SENTENCE_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+|\n+|(?<=[。！？])")
+# Words that say how binding or how recent something is: they are of no subject.
+_DIRECTIVE_WORDS = """
+    always never must shall should please ensure sure make need needs want remember now currently current today anymore
+    still again immer nie niemals muss müssen soll sollen bitte jetzt aktuell derzeit heute noch toujours jamais doit
+    doivent maintenant actuellement encore siempre nunca debe deben ahora actualmente sempre mai deve devono adesso
+    attualmente agora atualmente
+"""
+_DIRECTIVE = frozenset(_DIRECTIVE_WORDS.split())
+
+
+class Placed(Protocol):
+    """An item of the ranked list."""
+
+    @property
+    def candidate(self) -> Candidate: ...
+
+
+Item = TypeVar("Item", bound=Placed)
+
+
+def newest_first(ordered: Sequence[Item], prompt: str, frequency: Mapping[str, int], passages: int) -> list[Item]:
+    """Return the list with each group of equal statements newest first, in the places that the group holds.
+
+    `frequency` tells how many of the index's passages hold each word of the prompt. A statement that lacks a value
+    which the prompt names is none of the group.
+    """
+    weight: dict[str, float] = {}
+    for term, holding in frequency.items():
+        if term not in _DIRECTIVE:
+            stem = _stem(term)
+            weight[stem] = max(weight.get(stem, 0.0), _idf(holding, passages))
+    if not weight:
+        return list(ordered)
+    named = values(prompt)
+    pairs = _pairs(prompt, weight)
+    stated: dict[int, _Statement] = {}
+    for place, item in enumerate(ordered[:MOST_LOOKED_AT]):
+        text = item.candidate.text
+        if all(value in text for value in named):
+            found = _statement(text, weight, pairs)
+            if found is not None:
+                stated[place] = found
+    whole = frozenset().union(*(one.whole for one in stated.values()))
+    left = [place for place, one in stated.items() if not (one.broken - one.whole) & whole]
+    out = list(ordered)
+    while left:
+        first = stated[left[0]]
+        group = [place for place in left if first.shapes_meet(stated[place])]
+        left = [place for place in left if place not in group]
+        newest = sorted((ordered[place] for place in group), key=lambda item: -item.candidate.pointer.said)
+        for place, item in zip(group, newest, strict=True):
+            out[place] = item
+    return out
+
+
+def values(text: str) -> list[str]:
+    """Return what a text names literally: quoted strings, decorators, flags, versions, paths, identifiers."""
+    quoted = [next(part for part in match.groups() if part) for match in _QUOTED.finditer(text)]
+    return list(dict.fromkeys([*quoted, *_CODE.findall(text)]))
+
+
+@dataclass(frozen=True, slots=True)
+class _Statement:
+    """A sentence that holds all of a prompt's words."""
+
+    shapes: frozenset[str]  # of the values that it names
+    whole: frozenset[tuple[str, str]]  # words that stand side by side in the prompt, and here
+    broken: frozenset[tuple[str, str]]  # and those with another word between them here: "function argument names"
+
+    def shapes_meet(self, other: "_Statement") -> bool:
+        """Whether one may state another value of the same kind as the other: a prefix is no suffix."""
+        return not self.shapes or not other.shapes or not self.shapes.isdisjoint(other.shapes)
+
+
+def _statement(text: str, weight: Mapping[str, float], pairs: frozenset[tuple[str, str]]) -> _Statement | None:
+    """The first sentence that holds all of the words, None without one."""
+    needed = FULL * sum(weight.values())
+    for sentence in _SENTENCE_END.split(text):
+        words = [_stem(word) for word in segment(sentence)]
+        if sum(w for stem, w in weight.items() if stem in words) >= needed:
+            side = frozenset(itertools.pairwise(words))
+            apart = frozenset((a, c) for a, b, c in zip(words, words[1:], words[2:], strict=False) if b not in STOP)
+            shapes = frozenset(map(_shape, values(sentence)))
+            return _Statement(shapes, pairs & side, pairs & apart)
+    return None
+
+
+def _pairs(prompt: str, weight: Mapping[str, float]) -> frozenset[tuple[str, str]]:
+    words = [_stem(word) for word in segment(prompt)]
+    return frozenset((a, b) for a, b in itertools.pairwise(words) if a in weight and b in weight)
+
+
+def _shape(value: str) -> str:
+    """A value's form: each run of letters as one `a`, of digits as one `9`, so that `x_` and `_x` differ."""
+    return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", value))
+
+
+def _stem(word: str) -> str:
+    """Cut what inflects an English word: it only has to be the same for the forms of one word."""
+    for ending in ("ing", "ed", "es", "s"):
+        if word.endswith(ending) and len(word) - len(ending) >= 3:
+            word = word[: -len(ending)]
+            break
+    return word.rstrip("e") if len(word) > 3 else word
+
+
+def _idf(holding: int, passages: int) -> float:
+    total = max(passages, LEAST_PASSAGES)
+    return math.log((total - holding + 0.5) / (holding + 0.5) + 1)

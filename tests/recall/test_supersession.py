@@ -1,0 +1,171 @@
+"""Newest first among equals, history prompts, and prompts that want exact wording."""
+
+from dataclasses import dataclass
+
+import pytest
+
+from recall.history import asks_for_history
+from recall.supersession import newest_first, values
+from recall.turn import Candidate, Pointer
+from recall.verbatim import wants_exact_words
+from scoring.authority import AUTHORITY, PARAPHRASED, authority
+
+
+@dataclass(frozen=True)
+class Item:
+    candidate: Candidate
+
+
+def said(*texts: str) -> list[Item]:
+    """One item a text, best first; a text's place in the alphabet of `a:` to `z:` is the day on which it was said."""
+    return [
+        Item(Candidate(i, text[2:], (Pointer(f"event{i}", 0, 9, f"s{i}", ord(text[0]) * 86_400, "prompt"),)))
+        for i, text in enumerate(texts)
+    ]
+
+
+def order(items: list[Item], prompt: str, words: str) -> list[int]:
+    """The chunk ids after the tie-break; every word of `words` stands in five passages."""
+    return [item.candidate.chunk for item in newest_first(items, prompt, dict.fromkeys(words.split(), 5), 100)]
+
+
+def test_newest_of_equal_statements_comes_first_and_nothing_else_moves():
+    items = said(
+        "m:Deploys are announced on the wall.",
+        "a:Start function names with 'x_'.",
+        "z:The function is slow.",
+        "c:From now on, all function names must start with 'y_'.",
+        "b:I will start function names with 'z_'.",
+    )
+
+    assert order(items, "always start function names with", "always start function names") == [0, 3, 2, 4, 1]
+
+
+def test_statement_about_less_than_the_prompt_is_no_equal():
+    items = said("a:The retry limit of uploads is 5.", "z:The retry limit is 9.")
+
+    assert order(items, "what is the retry limit of uploads", "retry limit uploads") == [0, 1]
+
+
+def test_words_of_two_sentences_make_no_statement():
+    items = said("a:End function names with '_x'.", "z:End variable names with '_y'. A function starts with 'd_'.")
+
+    assert order(items, "end function names", "end function names") == [0, 1]
+
+
+def test_function_argument_is_another_subject_than_function():
+    items = said("a:Start function names with 'x_'.", "z:Start function argument names with 'a_'.")
+
+    assert order(items, "start function names with", "start function names") == [0, 1]
+
+
+def test_prefix_and_suffix_are_not_two_values_of_one_rule():
+    items = said("a:Function names carry 'x_'.", "z:Function names carry '_y'.")
+
+    assert order(items, "what do function names carry", "function names carry") == [0, 1]
+
+
+def test_prompt_that_names_the_old_value_finds_the_old_statement():
+    items = said("a:Start function names with 'x_'.", "z:Start function names with 'y_'.")
+
+    assert order(items, "who said to start function names with 'x_'", "start function names") == [0, 1]
+
+
+def test_restated_value_is_as_new_as_its_last_statement():
+    items = said(
+        "b:Start function names with 'y_'.",
+        "a:Start function names with 'x_'.",
+        "c:Yes, start function names with 'x_'.",
+    )
+
+    assert order(items, "start function names with", "start function names")[0] == 2
+
+
+def test_prompt_of_directive_words_alone_moves_nothing():
+    items = said("a:Always do it now.", "z:Always do it now, please.")
+
+    assert order(items, "always now", "always now") == [0, 1]
+
+
+def test_an_empty_list_stays_empty():
+    assert newest_first([], "start function names", {"start": 1}, 10) == []
+
+
+def test_values_are_what_a_text_names_literally():
+    text = "Use `x_` or '--dry-run', not @cached in src/app.py; version 1.2.3 of loadUser and MAX_ROWS"
+
+    assert values(text) == ["x_", "--dry-run", "@cached", "src/app.py", "1.2.3", "loadUser", "MAX_ROWS"]
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "What did we use before?",
+        "was it originally sqlite?",
+        "which broker did we use before we switched to NATS?",
+        "what was the old port?",
+        "how did we previously deploy?",
+        "Tell me what the limit used to be",
+        "Was haben wir früher benutzt?",
+        "Wie war das Limit ursprünglich?",
+        "Qu'utilisions-nous avant ?",
+        "Quel était l'ancien port ?",
+        "¿Qué usábamos antes?",
+        "Che cosa usavamo prima?",
+        "O que usávamos antigamente?",
+        "Что мы использовали раньше?",
+        "我们以前用什么？",
+    ],
+)
+def test_question_about_what_was_asks_for_history(prompt):
+    assert asks_for_history(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "What do we use?",
+        "how do I deploy?",
+        "run the tests before you push",
+        "Should the cache be cleared before the migration runs?",
+        "which tool is used to build the docs?",
+        "We previously used Kafka. Add a consumer for NATS.",
+        "Was benutzen wir?",
+        "Quel port utilisons-nous ?",
+        "",
+    ],
+)
+def test_question_about_what_is_does_not(prompt):
+    assert not asks_for_history(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        'where did I say "never force push"?',
+        "what were her exact words on retries",
+        "wie war der genaue Wortlaut der Regel?",
+        "TypeError: cannot read properties of undefined",
+        "who hit ECONNREFUSED",
+        "error[E0382]: borrow of moved value",
+        "which function is `load_user`",
+    ],
+)
+def test_quotes_wishes_for_wording_and_errors_want_exact_words(prompt):
+    assert wants_exact_words(prompt)
+
+
+@pytest.mark.parametrize("prompt", ["how do we handle errors?", "what's the user's port", "why is it slow", ""])
+def test_other_prompts_do_not(prompt):
+    assert not wants_exact_words(prompt)
+
+
+def test_where_wording_matters_the_record_stands_above_what_was_written_about_it():
+    record = ("prompt", "final", "narration", "tool", "worker", "external")
+
+    assert all(authority(s, verbatim=True) == AUTHORITY[s] for s in record)
+    assert all(authority("summary", verbatim=True) < authority(s, verbatim=True) for s in record)
+    assert all(
+        authority("memory", verbatim=True) < authority(s, verbatim=True) for s in ("prompt", "final", "narration")
+    )
+    assert all(authority(s) == AUTHORITY[s] for s in PARAPHRASED)
