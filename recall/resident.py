@@ -86,7 +86,7 @@ class Resident:
             store = room.open_store()
             settings = room.settings(self._data, self._env)
             search = _VectorSearch(store, room, self._model, until, settings.retrieval.arm)
-            search.expect(turn.payload.prompt)
+            search.expect(turn.payload.prompt, gloss=settings.retrieval.gloss)
             means = Means(store, self._count_tokens, search, score_pool, store.meta())
             output = turn.answer(means, settings)
             turn.note = search.reason
@@ -207,10 +207,11 @@ class _VectorSearch:
         self._store, self._room, self._model, self._until, self._arm = store, room, model, until, arm
         self.reason = ""
         self._expected: Job | None = None
+        self._served = False  # a prompt with a gloss asks twice: the second answer may be late
 
-    def expect(self, prompt: str) -> None:
+    def expect(self, prompt: str, *, gloss: bool = True) -> None:
         """Let the model begin with a prompt's text while words are searched: it runs beside them on another core."""
-        cues = read_cues(prompt)
+        cues = read_cues(prompt, gloss=gloss)
         if not cues.reason and self._store.meta().n_vectors and not self._model.is_busy:
             self._expected = self._model.begin(cues.meaning)
 
@@ -221,10 +222,11 @@ class _VectorSearch:
             return None
         left = self._until - KEPT_FOR_WORDS_S - time.monotonic()
         if self._expected is not None and self._expected.text == prompt:
-            vector, self.reason = self._expected.wait(left)
+            vector, reason = self._expected.wait(left)
         else:
-            vector, self.reason = self._model.encode(prompt, seconds=left)
+            vector, reason = self._model.encode(prompt, seconds=left)
         if vector is None:
+            self.reason = "" if self._served else reason
             return None
         embedder = self._model.embedder
         if embedder is None or not self._store.serves(embedder.id, embedder.revision, embedder.dimension):
@@ -234,5 +236,6 @@ class _VectorSearch:
         if wrong:
             self.reason = "vector_unusable"
             return None
+        self._served = True
         hits = self._room.nearest(self._store, unit(vector), self._arm, allowed)
         return [(hit.chunk_id, hit.similarity) for hit in hits]
