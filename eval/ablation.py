@@ -39,10 +39,18 @@ STEPS: tuple[Step, ...] = (
     _step("prompt to its answer", retrieval__link=0.0),
     _step("session", retrieval__session=0.0),
     _step("neighbours in a talk", retrieval__neighbour=0.0),
+    _step("question to the turn after it, in a talk", retrieval__asked=0.0),
+    _step("speaker named, in a talk", retrieval__speaker=0.0),
     _step("session in a talk", retrieval__talk_session=0.0),
     _step("place in the session", retrieval__place=0.0),
+    _step("other languages in English too", retrieval__gloss=False),
+    _step("nearest spelling of an unknown word", retrieval__respell=False),
+    _step("identifiers and paths in parts", retrieval__parts=False),
+    _step("time words", retrieval__when=0.0),
+    _step("standing wishes", retrieval__wish=0.0),
     _step("near copies collapsed", selection__near_copy=2.0),
     _step("diversity", selection__diversity=0.0),
+    _step("corrections and replacements noted", selection__since=False),
     _step("newest first among equals", selection__newest_first=False),
 )  # fmt: skip
 PLAIN = Step(  # no step at all: words and vectors fused, in the order of their sum
@@ -60,6 +68,11 @@ def without(settings: Settings, step: Step) -> Settings:
         section, _, name = key.partition(".")
         settings = replace(settings, **{section: replace(getattr(settings, section), **{name: value})})
     return settings
+
+
+def variants(settings: Settings) -> dict[str, Settings]:
+    """Return the settings with all steps taken out, and with each of them."""
+    return {PLAIN.name: without(settings, PLAIN)} | {f"without {s.name}": without(settings, s) for s in STEPS}
 
 
 def uncovered() -> Iterator[str]:

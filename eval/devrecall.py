@@ -4,7 +4,7 @@ Each query is asked with its own `now` (the clock, and the end of what may be fo
 """
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -38,6 +38,7 @@ def run(
     index_settings: IndexSettings,
     settings: Settings,
     baselines: bool = True,
+    variants: Mapping[str, Settings] | None = None,
     samples: int = 2000,
     only: frozenset[str] = frozenset(),
     fresh: bool = False,
@@ -45,8 +46,8 @@ def run(
 ) -> DevRecallReport:
     """Evaluate data/queries.jsonl over transcripts; only names query ids or types, all by default.
 
-    The corpus, its index and its vectors stay in cache, so that a second run takes seconds. Without an embedder the
-    run is one of words.
+    `variants` are other settings, asked besides by their names. The corpus, its index and its vectors stay in cache,
+    so that a second run takes seconds. Without an embedder the run is one of words.
     """
     tell = progress or (lambda _: None)
     started = time.perf_counter()
@@ -66,6 +67,7 @@ def run(
         embedder=embedder,
         settings=settings,
         baselines=baselines,
+        variants=variants or {},
         samples=samples,
         only=only,
         started=started,
@@ -80,6 +82,7 @@ def evaluate_corpus(
     embedder: Embedder | None,
     settings: Settings,
     baselines: bool,
+    variants: Mapping[str, Settings],
     samples: int,
     only: frozenset[str],
     started: float,
@@ -93,7 +96,8 @@ def evaluate_corpus(
         cached = None if embedder is None else CachedEmbedder(embedder, corpus.cache / "vectors")
         vectors = None if cached is None else search(store, cached, settings.retrieval.arm)
         engines: dict[str, Engine] = {OURS: shipped(store, vectors, settings, count_tokens)}
-        if vectors is not None:
+        engines |= {name: shipped(store, vectors, one, count_tokens) for name, one in variants.items()}
+        if vectors is not None and not variants:
             engines[WORDS] = shipped(store, None, settings, count_tokens)
         if baselines:
             deep = None if cached is None else search(store, cached, BASELINE_DEPTH)

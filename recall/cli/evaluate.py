@@ -11,6 +11,7 @@ import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.evaluate_budget import command as budget
+from recall.cli.evaluate_devrecall import command as devrecall
 from recall.cli.evaluate_retrieval import command as retrieval
 from recall.cli.evaluate_self import command as own_record
 from recall.cli.evaluate_sets import beam, compare, locomo, longmemeval, memorycode
@@ -239,70 +240,5 @@ def handoff_tokens(app: App, own: bool, task: str, as_json: bool) -> None:
     say(report.to_json() if as_json else report.to_text())
 
 
-@command.command()
-@click.option(
-    "--data",
-    type=click.Path(exists=True, file_okay=False, path_type=Path),
-    required=True,
-    help="Folder with queries.jsonl.",
-)
-@click.option(
-    "--transcripts",
-    type=click.Path(exists=True, path_type=Path),
-    required=True,
-    help="The sessions that the queries were labelled on: a folder or a tar archive.",
-)
-@click.option(
-    "--cache",
-    type=click.Path(path_type=Path),
-    help="Where record, index and vectors stay between runs (in the data folder by default).",
-)
-@click.option("--words-only", is_flag=True, help="Make no vectors.")
-@click.option("--baselines/--no-baselines", default=True, help="Plain rankings beside ours.")
-@click.option("--only", multiple=True, metavar="ID", help="Only this query, or queries of this type.")
-@click.option("--fresh", is_flag=True, help="Build the index anew.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every query.")
-@pass_app
-def devrecall(
-    app: App,
-    data: Path,
-    transcripts: Path,
-    cache: Path | None,
-    words_only: bool,
-    baselines: bool,
-    only: tuple[str, ...],
-    fresh: bool,
-    as_json: bool,
-) -> None:
-    """Ask labelled questions over real sessions.
-
-    Prints every metric, beside plain rankings. Each question is asked with its own clock; nothing that was said
-    later can be found.
-
-    \b
-        recall eval devrecall --data ../shared/devrecall --transcripts ../shared/transcripts/claude-code.tar.xz
-    """
-    from eval.devrecall import run as measure
-
-    report = measure(
-        data,
-        transcripts,
-        cache or app.data / "eval",
-        embedder=None if words_only else app.embedder(),
-        index_settings=app.config.index(),
-        settings=app.config.settings(),
-        baselines=baselines,
-        only=frozenset(only),
-        fresh=fresh,
-        progress=note,
-    )
-    say(report.to_json() if as_json else report.to_text())
-
-
-command.add_command(budget)
-command.add_command(own_record)
-command.add_command(retrieval)
-
-
-for _set in (locomo, memorycode, longmemeval, beam, compare):
+for _set in (budget, devrecall, own_record, retrieval, locomo, memorycode, longmemeval, beam, compare):
     command.add_command(_set)

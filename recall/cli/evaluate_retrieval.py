@@ -25,7 +25,7 @@ def command(app: App, each: int, words_only: bool, ablate: bool, as_json: bool, 
     \b
         recall eval retrieval
     """
-    from eval.ablation import PLAIN, STEPS, without
+    from eval.ablation import variants
     from eval.measures import RETRIEVAL
     from eval.result import result
     from eval.scorers import SCORERS
@@ -44,11 +44,9 @@ def command(app: App, each: int, words_only: bool, ablate: bool, as_json: bool, 
         if not data.questions:
             raise RecallError("the record is too small to make a question of; 'recall sync' takes sessions in")
         now = current(chosen, store, settings, words_only)
-        steps = (PLAIN, *STEPS) if ablate else ()
-        tried = [
-            Proposal(s.name if s is PLAIN else f"without {s.name}", without(settings, s), now.search) for s in steps
-        ]
-        if not ablate:
+        if ablate:
+            tried = [Proposal(name, one, now.search) for name, one in variants(settings).items()]
+        else:
             tried = [Proposal(f"--scorer {name}", settings, now.search, scorer) for name, scorer in SCORERS.items()]
         with Progress("engines") as shown:
             asked = run(data, store, events, now, tried, baselines=not ablate, progress=shown)

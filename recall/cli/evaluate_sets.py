@@ -205,15 +205,13 @@ def run(
 
 def ablation(settings: Settings) -> Engines:
     """The engines of an ablation: the whole, each step taken out, and none at all."""
-    from eval.ablation import PLAIN, STEPS, without
+    from eval.ablation import variants
     from eval.dataset_run import OURS
     from eval.engines import shipped
     from indexer.tokens import TokenCounter
 
-    count = TokenCounter()
-    variants = {OURS: settings, PLAIN.name: without(settings, PLAIN)}
-    variants |= {f"without {step.name}": without(settings, step) for step in STEPS}
-    return lambda store, vectors, _: {n: shipped(store, vectors, s, count) for n, s in variants.items()}
+    count, tried = TokenCounter(), {OURS: settings, **variants(settings)}
+    return lambda store, vectors, _: {n: shipped(store, vectors, s, count) for n, s in tried.items()}
 
 
 def of_split(data: Dataset, split: str) -> Dataset:
