@@ -44,6 +44,7 @@ LABELS = {
     "reasoning": ("thinking", "agent"),
     "external": ("external observation", "a peer's word"),
 }
+MOST_NOTES = 2  # on what the record says of an item since
 POINTED_WORDS = 6  # most words of the prompt that a pointer names
 NAME_CHARS = 40  # most of a sub-agent's or an actor's name that a header shows
 _SENTENCE_END = re.compile(r"[.!?。！？…:;][\"'”’)\]]*(?=\s)|[。！？]|\n")
@@ -146,15 +147,21 @@ def _item(item: Candidate, budget: BudgetSettings, pointer_chars: int) -> str:
     """Header, head of the prompt, passage; together at most item_chars, number and line end included."""
     header = header_line(item, pointer_chars)
     room = budget.item_chars - utf16_units(header) - _HEADER_ROOM
+    notes = [cut(clean(note), room // 2) for note in item.notes[:MOST_NOTES]]
+    room -= sum(utf16_units(note) + 1 for note in notes)
     head = ""
     if item.head.strip() and item.source != "prompt" and not _is_its_head(item) and not is_continuation(item.head):
         asked = _asked(item)
         name = f"asked ({pointer_text(asked, pointer_chars)}): " if asked else "asked: "
         head = name + cut(" ".join(clean(item.head).split()), min(budget.head_chars, room // 3))
         room -= utf16_units(head) + 1
+    opening = ""
+    if item.opening:
+        opening = f"begins ({pointer_text(item.pointers[-1], pointer_chars)}): {' '.join(clean(item.opening).split())}"
+        room -= utf16_units(opening) + 1
     passage = quoted(clean(item.text), room, begins=item.pointer.start == 0)
     # Once more over the whole: a mark may not arise where two pieces meet.
-    return neutralise("\n".join(line for line in (header, head, passage) if line))
+    return neutralise("\n".join(line for line in (header, *notes, head, opening, passage) if line))
 
 
 def _is_its_head(item: Candidate) -> bool:

@@ -47,6 +47,8 @@ class RetrievalSettings:
     link: float = 0.3  # share of the prompt's relevance that its final answer inherits
     session: float = 0.1  # weight of how much of the prompt's words the whole session covers
     neighbour: float = 0.2  # share of the relevance of the turns beside it that a turn of a talk between people gets
+    asked: float = 0.4  # and this share besides of the turn before, where that is a question
+    speaker: float = 0.2  # weight of a prompt's naming the person who speaks
     talk_session: float = 0.5  # in the place of session, for a talk between people
     respell: bool = True  # a word that the index does not hold is searched for in its nearest spelling there
     parts: bool = True  # identifiers and paths of a prompt are searched for whole and in parts, unspaced text in pairs
@@ -64,6 +66,7 @@ class SelectionSettings:
 
     near_copy: float = 0.85  # token Jaccard from which two texts are one item with all pointers
     diversity: float = 0.02  # MMR: score minus this times the likeness to what stands above; 0 switches it off
+    since: bool = True  # a corrected or replaced statement carries a note and stands after what replaced it
     newest_first: bool = True  # among statements that answer equally the newest comes first
     memory_items: int = 4  # shares, not walls: what one kind leaves the other may take
     transcript_items: int = 2

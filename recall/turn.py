@@ -69,6 +69,7 @@ class Candidate:
     text: str
     pointers: tuple[Pointer, ...]  # the first one is shown
     head: str = ""  # head of the exchange's prompt; empty where the passage is that prompt
+    opening: str = ""  # how the answer begins in which the passage stands further down; its pointer is the last
     bm25: float = 0.0
     cosine: float | None = None
     matched: frozenset[str] = frozenset()  # words of the prompt that the passage holds
@@ -78,6 +79,7 @@ class Candidate:
     standing: Standing = Standing()
     moved: bool = False  # its place was given by time among statements that answer equally
     notes: tuple[str, ...] = ()  # what the record says of it since: shown with it
+    behind: frozenset[str] = frozenset()  # events that correct or replace it: they stand before it
 
     @property
     def pointer(self) -> Pointer:
