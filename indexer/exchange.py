@@ -117,6 +117,8 @@ class Fold:
             self.pointers += 1
         if event.type in CURATED_TYPES and event.origin == "internal" and event.body.get("supersedes"):
             self._rows.flag([str(event.body["supersedes"])], SUPERSEDED, session.id)
+        if event.type == "correction" and event.origin == "internal" and event.body.get("kind") == "correction":
+            self._rows.correct(str(event.body.get("of", "")), event.id)
 
     def _stays_out(self, prepared: Prepared, session: SessionState, kind: int, worker: str, ts: int) -> bool:
         """Tell whether an event is part of an exchange that stays out, and note it; its prompt opens the exchange.

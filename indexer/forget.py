@@ -94,6 +94,8 @@ def _generation(store: Store, g: int, events: Sequence[str], done: Forgotten) ->
             )
             store.run(f"DELETE {of_events}", (names,))
             done.pointers += store.changes()
+            listed = "IN (SELECT value FROM json_each(?))"
+            store.run(f"DELETE FROM corrected_{g} WHERE event {listed} OR by {listed}", (names, names))
             _chunks(store, g, chunks, done)
     with store.transaction():
         if store.has_table(f"chunk_fts_{g}") and store.backend.fts5:
@@ -119,6 +121,7 @@ def _chunks(store: Store, g: int, chunks: list[int], done: Forgotten) -> None:
         done.vectors += _vectors(store, g, lost)
     listed = json.dumps(lost)
     store.run(f"DELETE FROM embed_state_{g} WHERE id {inside}", (listed,))
+    store.run(f"DELETE FROM replaced_{g} WHERE chunk_id {inside}", (listed,))
     store.run(f"DELETE FROM chunk_{g} WHERE id {inside}", (listed,))
     done.chunks += len(lost)
 

@@ -20,7 +20,7 @@ from indexer.rows import (
 )
 from transcript.errors import IndexMissing, IndexNewer, IndexUnreadable
 
-SCHEMA_VERSION = 1
+SCHEMA_VERSION = 2
 Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
 _MANY = 500  # bound parameters of one statement
 
@@ -91,6 +91,46 @@ class Reader:
         """Return the chunks in which a person laid down how work is to be done."""
         sql = f"SELECT chunk_id FROM pointer_{self.generation} WHERE chunk_id < {TOOL_IDS} AND flags & {WISH}"
         return frozenset(row[0] for row in self._execute(sql, ()))
+
+    def has_replacements(self) -> bool:
+        """Whether any passage says that one name replaced another."""
+        return self._links("replaced") and self._one(f"SELECT EXISTS (SELECT 1 FROM replaced_{self.generation})") > 0
+
+    def replacements(self, olds: Iterable[str] | None = None) -> list[tuple[str, str, int]]:
+        """Return (old name, new name, chunk that says so) of these old names, or of all."""
+        if not self._links("replaced"):
+            return []
+        sql = f"SELECT old, new, chunk_id FROM replaced_{self.generation}"
+        if olds is None:
+            return list(self._execute(f"{sql} ORDER BY chunk_id, old, new", ()))
+        return sorted(self._batched(f"{sql} WHERE old IN (%s)", sorted(olds)))
+
+    def corrections(self, events: Iterable[str]) -> dict[str, list[str]]:
+        """Return event -> the events that correct it, for those of these events that are corrected."""
+        found: dict[str, list[str]] = {}
+        if self._links("corrected"):
+            sql = f"SELECT event, by FROM corrected_{self.generation} WHERE event IN (%s)"
+            for event, by in sorted(self._batched(sql, sorted(events))):
+                found.setdefault(event, []).append(by)
+        return found
+
+    def chunks_of(self, event: str) -> list[int]:
+        """Return the chunks of an event in the order of its text."""
+        g = self.generation
+        sql = f"SELECT p.chunk_id FROM pointer_{g} p JOIN event_{g} v ON v.id = p.event"
+        sql += " WHERE v.event = ? ORDER BY p.start"
+        return list(dict.fromkeys(row[0] for row in self._execute(sql, (event,))))
+
+    def holding(self, word: str, most: int) -> list[int]:
+        """Return up to most chunks of what was said that hold a word of `segment`."""
+        table = f"chunk_fts_{self.generation}"
+        sql = f"SELECT rowid FROM {table} WHERE {table} MATCH ? AND rowid < {TOOL_IDS} LIMIT {most:d}"
+        return [row[0] for row in self._execute(sql, (lexical.quoted(word),))]
+
+    def _links(self, name: str) -> bool:
+        """Whether the generation has this table: an index of schema 1 that nobody has written to since has not."""
+        sql = "SELECT 1 FROM sqlite_master WHERE name = ?"
+        return bool(list(self._execute(sql, (f"{name}_{self.generation}",))))
 
     def passages(
         self, chunk_ids: Iterable[int], *, as_of: int | None = None, session: str | None = None
@@ -204,7 +244,7 @@ class Reader:
             ids,
         )
 
-    def _batched(self, sql: str, ids: list[int]) -> Iterator[tuple[Any, ...]]:
+    def _batched(self, sql: str, ids: Sequence[int | str]) -> Iterator[tuple[Any, ...]]:
         """Run sql, whose %s stands for a list of parameters, over ids in statements of bounded length."""
         for at in range(0, len(ids), _MANY):
             part = tuple(ids[at : at + _MANY])

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from indexer.reader import SCHEMA_VERSION
+from indexer.replacements import LINKED_CLASSES, replacements
 from indexer.rows import KIND_NAMES, ROLES, SOURCE_CLASSES
 from transcript.errors import IndexNewer
 
@@ -39,8 +40,6 @@ CREATE TABLE index_writers (
 CREATE TABLE run (id INTEGER PRIMARY KEY, started_at TEXT NOT NULL, kind TEXT NOT NULL, report TEXT NOT NULL);
 INSERT INTO meta VALUES ('schema', '1'), ('generation', '0'), ('data_version', '0');
 """
-MIGRATIONS: tuple[tuple[int, str], ...] = ((1, _FIRST),)
-
 _GENERATION = f"""
 CREATE TABLE chunk_{{g}} (
     id INTEGER PRIMARY KEY,
@@ -101,11 +100,35 @@ CREATE TABLE embed_state_{{g}} (
     error TEXT NOT NULL DEFAULT ''
 );
 """
+_LINKS = """
+CREATE TABLE replaced_{g} (
+    old TEXT NOT NULL,
+    new TEXT NOT NULL,
+    chunk_id INTEGER NOT NULL,
+    PRIMARY KEY (old, new, chunk_id)
+) WITHOUT ROWID;
+CREATE INDEX replaced_chunk_{g} ON replaced_{g} (chunk_id);
+CREATE TABLE corrected_{g} (event TEXT NOT NULL, by TEXT NOT NULL, PRIMARY KEY (event, by)) WITHOUT ROWID;
+"""
 _FTS = (
     "CREATE VIRTUAL TABLE chunk_fts_{g} USING fts5(tokens, content='chunk_{g}', content_rowid='id',"
     " tokenize='porter unicode61')"
 )
-TABLES = ("chunk", "event", "session", "exchange", "pointer", "vector", "embed_state")
+TABLES = ("chunk", "event", "session", "exchange", "pointer", "vector", "embed_state", "replaced", "corrected")
+
+
+def _add_links(execute: Execute) -> None:
+    """Give every generation its tables of links; those between names are found in the passages it holds."""
+    for (g,) in list(execute("SELECT id FROM generation")):
+        for statement in _statements(_LINKS.replace("{g}", str(g))):
+            execute(statement)
+        classes = ", ".join(str(SOURCE_CLASSES.index(name)) for name in LINKED_CLASSES)
+        for chunk_id, text in list(execute(f"SELECT id, text FROM chunk_{g} WHERE source_class IN ({classes})")):
+            for old, new in replacements(text):
+                execute(f"INSERT OR IGNORE INTO replaced_{g} VALUES (?, ?, ?)", (old, new, chunk_id))
+
+
+MIGRATIONS: tuple[tuple[int, str | Callable[[Execute], None]], ...] = ((1, _FIRST), (2, _add_links))
 
 
 def migrate(execute: Execute, *, now: str) -> None:
@@ -116,13 +139,16 @@ def migrate(execute: Execute, *, now: str) -> None:
             f"the index has schema {held}, this version writes {SCHEMA_VERSION}; upgrade recall"
             " or delete the index and run 'recall index rebuild'"
         )
-    for number, statements in MIGRATIONS:
+    for number, step in MIGRATIONS:
         if number <= held:
             continue
         execute("BEGIN IMMEDIATE")
         if version(execute) < number:  # another process may have been first
-            for statement in _statements(statements):
-                execute(statement)
+            if isinstance(step, str):
+                for statement in _statements(step):
+                    execute(statement)
+            else:
+                step(execute)
             execute("INSERT INTO migration VALUES (?, ?)", (number, now))
             execute("UPDATE meta SET value = ? WHERE key = 'schema'", (str(number),))
         execute("COMMIT")
@@ -139,7 +165,7 @@ def version(execute: Execute) -> int:
 
 def create_generation(execute: Execute, generation: int, *, fts: bool) -> None:
     """Create the tables of a generation, inside the caller's transaction."""
-    for statement in _statements(_GENERATION.replace("{g}", str(generation))):
+    for statement in _statements((_GENERATION + _LINKS).replace("{g}", str(generation))):
         execute(statement)
     if fts:
         create_fts(execute, generation)

@@ -1,6 +1,6 @@
 """Writing the rows of one generation. Every method belongs inside the caller's transaction."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from indexer.rows import ABANDONED, FINAL, NARRATION, REWOUND, SOURCE_CLASSES, TOOL_IDS
@@ -20,6 +20,7 @@ class NewChunk:
     text: str
     tokens: str
     n_tokens: int
+    replacements: Sequence[tuple[str, str]] = ()  # (old name, new name) that its sentences state
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,8 +84,14 @@ class Rows:
         chunk_id = self.store.last_row()
         if self.fts:
             self.store.run(f"INSERT INTO chunk_fts_{g} (rowid, tokens) VALUES (?, ?)", (chunk_id, new.tokens))
+        for old, new_name in new.replacements:
+            self.store.run(f"INSERT OR IGNORE INTO replaced_{g} VALUES (?, ?, ?)", (old, new_name, chunk_id))
         self.new_chunks += 1
         return chunk_id, True
+
+    def correct(self, event: str, by: str) -> None:
+        """Note that an event is corrected by another."""
+        self.store.run(f"INSERT OR IGNORE INTO corrected_{self.generation} VALUES (?, ?)", (event, by))
 
     def chunk_id(self, key: bytes) -> int:
         """Return the id of the chunk with this key, 0 when there is none."""

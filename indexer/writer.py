@@ -12,6 +12,7 @@ from indexer.embedder import Embedder
 from indexer.exchange import CURATED_TYPES, FOLDED_TYPES, INDEXED_TYPES, Fold, Prepared, seconds
 from indexer.own_output import OwnOutput
 from indexer.passages import Cutter, chunk_key, event_text
+from indexer.replacements import LINKED_CLASSES, replacements
 from indexer.rows import ROLES, SOURCE_CLASSES
 from indexer.segment import SEGMENTATION_VERSION, segment
 from indexer.settings import IndexSettings, config_hash
@@ -228,6 +229,7 @@ class Preparer:
             kept,
             " ".join(segment(before + kept)),
             self._count(kept),
+            replacements(kept) if source_class in LINKED_CLASSES else (),
         )
 
     def _fail(self, event: Event, reason: str) -> None:

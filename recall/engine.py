@@ -23,6 +23,7 @@ from recall.policy import forbidden, with_secrets, withheld
 from recall.query import Query
 from recall.selection import MEMORY_SOURCES, POLICY, Scored, choose, diversified, unique
 from recall.settings import Settings
+from recall.since import annotated, behind
 from recall.supersession import newest_first
 from recall.time_words import stretch
 from recall.turn import Before, Candidate, CountTokens, Ranked, Scorer, Turn, Vectors
@@ -64,6 +65,10 @@ def recall(
     if sought.when > 0:
         cues = replace(cues, when=stretch(cues.text, query.as_of or now, language=cues.language))
     found = candidates(query, cues, reader, vectors, sought)
+    if settings.selection.since:
+        as_of = None if query.as_of is None else int(query.as_of.timestamp())
+        noted = annotated(found.candidates, reader, as_of=as_of, private=query.audience == "private")
+        found = replace(found, candidates=tuple(noted))
     clock.lap("candidates")
     scores = scorer(
         [features(c, now, settings.scales, verbatim=cues.verbatim) for c in found.candidates],
@@ -143,8 +148,9 @@ def select(
             passed.append(item)
     kept, copies = unique(passed, settings.selection, head_chars=settings.budget.head_chars)
     ordered = diversified(kept, settings.selection)
-    if settings.selection.newest_first and not query.history:
-        ordered = by_time(ordered, cues.text, found)
+    if not query.history:
+        ordered = by_time(ordered, cues.text, found) if settings.selection.newest_first else ordered
+        ordered = behind(ordered)
     ranked, reason = choose(
         ordered,
         settings.gate,
