@@ -11,7 +11,7 @@ from functools import lru_cache
 from os.path import dirname, join
 
 from indexer.function_words import FUNCTION_WORDS
-from recall.inflection import fold, forms, splits, stem
+from recall.inflection import akin, fold, forms, splits, stem
 from recall.language import GLOSSED
 
 MAX_CHARS = 4000  # of a longer prompt the beginning: an encoder reads no further either
@@ -201,7 +201,7 @@ class Dictionary:
             head = self._sorted[at]
             if not head.startswith(beginning):
                 break
-            common = _shared(head, folded)
+            common = akin(folded, head, self._language)
             if common > shared and stem(head, self._language) == own:
                 best, shared = head, common
         return self._exact[best] if best else ""
@@ -225,11 +225,3 @@ class Dictionary:
 def _parts(word: str) -> list[str]:
     """A word at its hyphens and apostrophes: "l'erreur" is two, and so is "Test-Abdeckung"."""
     return _WORD.findall(word)
-
-
-def _shared(one: str, other: str) -> int:
-    """How many letters two words have in common from their beginning."""
-    for at, (a, b) in enumerate(zip(one, other, strict=False)):
-        if a != b:
-            return at
-    return min(len(one), len(other))

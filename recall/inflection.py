@@ -6,7 +6,8 @@ On the hook path: standard library only. A stem is no word: it only has to be th
 from collections.abc import Iterator
 
 _ACCENTS = str.maketrans("àâäáãåāèéêëēìíîïīòóôöõøùúûüçñýÿłąęśźżćńё’", "aaaaaaaeeeeeiiiiioooooouuuucnyylaeszzcnе'")
-_GERMAN_PAIRS = (("ae", "a"), ("oe", "o"), ("ue", "u"))
+_UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue"})
+_PLAIN = (("ae", "a"), ("oe", "o"), ("ue", "u"))
 
 _SUFFIXES = {
     "de": """
@@ -56,26 +57,25 @@ _ORDERED = {
 }
 _LEAST_STEM = 3
 _MOST_ENDINGS = 3
+_LEAST_SHARED, _LEAST_SHARED_COMPOUNDING = 0.5, 0.6  # of two words with the same stem
 _LEAST_PART = 3
 _LEAST_COMPOUND = 7
 _LINKS = {"de": ("s", "es", "n", "en", "e", ""), "nl": ("s", "en", "e", "")}
 _PREFIXES = """
-    zuruck zusammen herunter heraus hinzu nach fest frei ein aus auf ab an bei durch her hin los mit um unter uber vor
+    zurueck zusammen herunter heraus hinzu nach fest frei ein aus auf ab an bei durch her hin los mit um unter ueber vor
     weg weiter wieder zu
 """
 _SEPARABLE = tuple(_PREFIXES.split())
 
 
 def fold(text: str, language: str) -> str:
-    """Return text in lower case without accents; German "ae" and "ä" both become "a"."""
+    """Return text in lower case without accents; German "ä" becomes "ae", as it is typed where there is none."""
     folded = text.casefold()
     if language in ("ja", "ko", "zh"):
         return folded
-    folded = folded.translate(_ACCENTS)
     if language == "de":
-        for pair, letter in _GERMAN_PAIRS:
-            folded = folded.replace(pair, letter)
-    return folded
+        folded = folded.translate(_UMLAUTS)
+    return folded.translate(_ACCENTS)
 
 
 def stem(word: str, language: str) -> str:
@@ -94,7 +94,10 @@ def stem(word: str, language: str) -> str:
 
 
 def forms(word: str, language: str) -> Iterator[str]:
-    """Yield a folded word and the forms its headword may have: German and Dutch participles without "ge" and "zu"."""
+    """Yield a folded word and the forms its headword may have.
+
+    German and Dutch participles without "ge" and "zu", and of a German plural the vowel without its umlaut.
+    """
     yield word
     if language not in _LINKS:
         return
@@ -104,6 +107,18 @@ def forms(word: str, language: str) -> Iterator[str]:
         for prefix in _SEPARABLE:
             if word.startswith((prefix + "ge", prefix + "zu")) and len(word) > len(prefix) + 5:
                 yield prefix + word[len(prefix) + 2 :]
+        plain = word
+        for pair, letter in _PLAIN:
+            plain = plain.replace(pair, letter)
+        if plain != word:
+            yield plain
+
+
+def akin(word: str, head: str, language: str) -> int:
+    """Return how many letters two words of one stem share from the beginning; 0 where those are too few of them."""
+    shared = next((at for at, (a, b) in enumerate(zip(word, head, strict=False)) if a != b), min(len(word), len(head)))
+    least = _LEAST_SHARED_COMPOUNDING if language in _LINKS else _LEAST_SHARED
+    return shared if shared >= least * max(len(word), len(head)) else 0
 
 
 def splits(word: str, language: str) -> Iterator[tuple[str, str]]:
