@@ -1,0 +1,171 @@
+"""What was corrected or renamed is shown with what came since and stands behind it; nothing is hidden by a text."""
+
+from dataclasses import replace
+
+import pytest
+from support.embedder import StubEmbedder
+from support.record import NOW, make_draft, make_log
+from support.story import ANA, CODEX, at
+
+from indexer import writer
+from indexer.settings import IndexSettings
+from indexer.store import Store
+from indexer.tokens import TokenCounter
+from recall.engine import recall
+from recall.query import Query
+from recall.settings import GateSettings, SelectionSettings, Settings
+from recall.since import annotated
+from recall.turn import Candidate, Pointer
+from transcript.curation import correction, decision
+
+OPEN = Settings(gate=GateSettings(item=False, evidence=False, margin=False))
+
+
+def turn(number, text, **fields):
+    return make_draft(number, text=text, session=f"s{number}", ts=f"2026-02-{number:02}T10:00:00.000Z", **fields)
+
+
+def ask(log, prompt, settings=OPEN, **fields):
+    with Store.open(log.workspace.index_path, "w") as store:
+        writer.index(log.workspace, store, IndexSettings(), now=NOW, embedder=StubEmbedder())
+        query = Query(prompt, **fields)
+        return recall(query, store, None, settings, now=NOW, count_tokens=TokenCounter())
+
+
+def texts(made):
+    return [item.candidate.text for item in made.items]
+
+
+WRONG = "The wagtail service listens on port 8080, the wagtail port."
+
+
+def test_a_corrected_passage_is_shown_only_with_its_correction_and_behind_it(tmp_path):
+    """Use cannot lift it: it has far more words of the prompt than the correction."""
+    wrong = turn(1, WRONG)
+    right = correction(ANA, at(0), wrong.id, "The wagtail service is on 8443")
+    made = ask(make_log(tmp_path, [wrong, right]), "Which port does the wagtail service listen on?")
+
+    assert texts(made) == [right.body["text"], WRONG]
+    item = made.items[1].candidate
+    assert item.notes == (f"corrected on 2026-03-01: The wagtail service is on 8443 ({right.id[:10]}#0-30)",)
+    assert item.notes[0] in made.block
+
+
+def test_a_critique_and_a_peers_word_correct_nothing(tmp_path):
+    wrong = turn(1, WRONG)
+    weak = correction(ANA, at(0), wrong.id, "The wagtail service note is weak", kind="critique")
+    peer = correction(CODEX, at(1), wrong.id, "The wagtail service has no port", channel="forum")
+
+    made = ask(make_log(tmp_path, [wrong, weak, peer]), "Which port does the wagtail service listen on?")
+
+    assert all(item.candidate.notes == () for item in made.ranked)
+
+
+def test_a_correction_that_was_itself_replaced_speaks_no_more(tmp_path):
+    wrong = turn(1, WRONG)
+    first = correction(ANA, at(0), wrong.id, "The wagtail service is on 8443")
+    second = correction(ANA, at(1), wrong.id, "The wagtail service is on 9443", supersedes=first.id)
+
+    made = ask(make_log(tmp_path, [wrong, first, second]), "Which port does the wagtail service listen on?")
+
+    notes = [note for item in made.ranked for note in item.candidate.notes]
+    assert ["9443" in note for note in notes] == [True]
+    assert "8443" not in made.block
+
+
+def test_the_switch_takes_notes_and_order_away(tmp_path):
+    wrong = turn(1, WRONG)
+    right = correction(ANA, at(0), wrong.id, "The wagtail service is on 8443")
+    settings = replace(OPEN, selection=SelectionSettings(since=False))
+
+    made = ask(make_log(tmp_path, [wrong, right]), "Which port does the wagtail service listen on?", settings)
+
+    assert all(item.candidate.notes == () for item in made.ranked)
+    assert "corrected on" not in made.block
+
+
+OLD = "load_user reads the row of a user; load_user is called on login and load_user caches."
+NEW = "We renamed load_user to fetch_user."
+
+
+def test_a_renamed_thing_carries_its_new_name_and_stands_behind_the_renaming(tmp_path):
+    log = make_log(tmp_path, [turn(1, OLD), turn(2, "load_user is slow"), turn(3, NEW), turn(4, "Nothing of it.")])
+
+    made = ask(log, "when is load_user called and what caches load_user")
+
+    listed = texts(made)
+    assert listed.index(NEW) < listed.index(OLD)
+    note = next(item.candidate.notes[0] for item in made.items if item.candidate.text == OLD)
+    assert note.startswith("since 2026-02-03: load_user is now fetch_user (")
+    assert note in made.block
+
+
+def test_of_a_chain_the_head_decides_and_what_was_taken_back_is_no_replacement(tmp_path):
+    chain = ["We renamed fetch_user to find_user.", "We renamed find_user to load_user."]
+    turns = [turn(1, OLD), turn(2, "load_user is slow"), turn(3, NEW), turn(4, chain[0])]
+
+    twice = ask(make_log(tmp_path / "a", turns), "what caches load_user")
+    back = ask(make_log(tmp_path / "b", [*turns, turn(5, chain[1])]), "what caches load_user")
+
+    assert "since 2026-02-04: load_user is now find_user" in twice.block
+    assert not any(i.candidate.notes for i in back.ranked if i.candidate.text == OLD)
+
+
+def test_a_name_that_lives_on_was_not_replaced(tmp_path):
+    later = [turn(n, f"load_user again, case {n}") for n in range(4, 9)]
+    log = make_log(tmp_path, [turn(1, OLD), turn(3, NEW), *later])
+
+    made = ask(log, "what caches load_user")
+
+    assert all(item.candidate.notes == () for item in made.ranked)
+
+
+def test_a_sub_agents_sentence_and_a_later_statement_are_left_alone(tmp_path):
+    worker = turn(3, NEW, body={"kind": "worker_prompt", "worker": "w1"})
+    log = make_log(tmp_path / "a", [turn(1, OLD), worker])
+    after = make_log(tmp_path / "b", [turn(1, "load_user reads"), turn(2, NEW), turn(5, OLD)])
+
+    by_worker, later = ask(log, "what caches load_user"), ask(after, "what caches load_user")
+
+    assert all(item.candidate.notes == () for item in by_worker.ranked)
+    assert not any(i.candidate.notes for i in later.ranked if i.candidate.text == OLD)
+
+
+def test_nothing_outside_a_false_link_moves(tmp_path):
+    others = [turn(n, f"The login of module{n} caches rows of a user.") for n in (2, 4)]
+    log = make_log(tmp_path, [turn(1, OLD), *others, turn(5, NEW)])
+    settings = replace(OPEN, selection=SelectionSettings(since=False))
+
+    with_link = [i.candidate.text for i in ask(log, "what caches rows on login of load_user").ranked]
+    without = [i.candidate.text for i in ask(log, "what caches rows on login of load_user", settings).ranked]
+
+    assert [t for t in with_link if t not in (OLD, NEW)] == [t for t in without if t not in (OLD, NEW)]
+    assert set(with_link) == set(without)
+
+
+@pytest.mark.parametrize(
+    ("prompt", "shown"),
+    [
+        ("Which port did the wagtail service listen on before?", True),
+        ("Auf welchem Port lief der wagtail service früher?", True),
+        ("Which port does the wagtail service listen on?", False),
+        ("What is the port of the wagtail service?", False),
+    ],
+)
+def test_what_was_replaced_answers_only_a_question_about_history(tmp_path, prompt, shown):
+    """LCA-6.3-05: marked as superseded, and below its successor (LCA-5.2.6-02)."""
+    old = decision(ANA, at(0), "The wagtail service listens on port 8080")
+    new = decision(ANA, at(1), "The wagtail service listens on port 8443", supersedes=old.id)
+    made = ask(make_log(tmp_path, [old, new]), prompt)
+
+    assert [old.body["text"] in text for text in texts(made)] == [False, *([True] if shown else [])]
+    assert ("superseded!" in made.block) == shown
+
+
+def test_no_candidate_needs_no_link(tmp_path):
+    log = make_log(tmp_path, [turn(1, OLD)])
+    ask(log, "load_user")
+    with Store.open(log.workspace.index_path) as store:
+        assert annotated([], store) == []
+        lone = Candidate(1, "load_user", (Pointer("none", 0, 9, "s", 1, "prompt"),))
+        assert annotated([lone], store) == [lone]
