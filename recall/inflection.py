@@ -19,7 +19,7 @@ _SUFFIXES = {
     """,
     "fr": """
         issements issement issaient issait issant issent erions erais erait eraient erez erons eront erai eras
-        era ements ement aient ais ait antes ante ants ant ions iez ees ee ent ons ez er es ir is it ies ie ite
+        era ements ement aient ais ait antes ante ants ant iez ees ee ent ez er es ir is it ies ie ite
         e s x i a
     """,
     "es": """
@@ -65,6 +65,7 @@ _PREFIXES = """
     zurueck zusammen herunter heraus hinzu nach fest frei ein aus auf ab an bei durch her hin los mit um unter ueber vor
     weg weiter wieder zu
 """
+_PLURALS = {"pt": (("oes", "ao"), ("ais", "al"), ("eis", "el")), "fr": (("aux", "al"),)}
 _SEPARABLE = tuple(_PREFIXES.split())
 
 
@@ -84,21 +85,22 @@ def stem(word: str, language: str) -> str:
     for _ in range(_MOST_ENDINGS):
         if not word.endswith(suffixes):
             break
-        for suffix in suffixes:
-            if word.endswith(suffix):
-                if len(word) - len(suffix) < _LEAST_STEM:
-                    return word
-                word = word[: -len(suffix)]
-                break
+        most = len(word) - _LEAST_STEM
+        ending = next((suffix for suffix in suffixes if len(suffix) <= most and word.endswith(suffix)), "")
+        word = word.removesuffix(ending)
     return word
 
 
 def forms(word: str, language: str) -> Iterator[str]:
     """Yield a folded word and the forms its headword may have.
 
-    German and Dutch participles without "ge" and "zu", and of a German plural the vowel without its umlaut.
+    German and Dutch participles without "ge" and "zu", of a German plural the vowel without its umlaut, and plurals
+    that change the end of their word.
     """
     yield word
+    for plural, singular in _PLURALS.get(language, ()):
+        if word.endswith(plural):
+            yield word.removesuffix(plural) + singular
     if language not in _LINKS:
         return
     if word.startswith("ge") and len(word) > 5:
