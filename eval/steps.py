@@ -1,21 +1,30 @@
 """Small labelled fixtures, one for each kind of prompt that a step of the retrieval serves: found with and without it.
 
-A fixture is JSON: `kind`, `off` (the settings that take the step out), `records` (`id`, `text`) and `queries` (`text`,
-`gold`, the ids that answer, and a `type`).
+A fixture is JSON: `kind`, `off` (the settings that take the step out), `records` (`id`, `text`; where it matters
+`session`, `said` and `role`) and `queries` (`text`, `gold`, the ids that answer, a `type`, and perhaps `asked_at`).
 """
 
 import hashlib
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+from eval.ablation import STEPS, without
 from eval.dataset import USER, Dataset, Dialogue, Question, Turn
-from eval.dataset_run import Reply
+from eval.dataset_run import Reply, run
+from eval.engines import Engine, shipped
+from eval.tables import table
+from eval.vector_cache import Encoder
+from indexer.settings import IndexSettings
+from indexer.store import Store
+from indexer.tokens import TokenCounter
 from recall.settings import Settings
+from recall.turn import Vectors
 
+WITH, WITHOUT = "with", "without"
 _FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
 _APART = timedelta(hours=3)
 
@@ -41,14 +50,9 @@ def load(path: Path) -> Fixture:
     raw = path.read_bytes()
     try:
         held = json.loads(raw)
-        turns = tuple(
-            Turn(r["id"], r["id"], "dev", r["text"], _FIRST + n * _APART, USER) for n, r in enumerate(held["records"])
-        )
-        asked_at = _FIRST + (len(turns) + 8) * _APART
-        questions = tuple(
-            Question(f"q{n}", q["text"], q["type"], asked_at, frozenset(q["gold"]), frozenset(q["gold"]))
-            for n, q in enumerate(held["queries"], 1)
-        )
+        turns = tuple(_turn(r, _FIRST + n * _APART) for n, r in enumerate(held["records"]))
+        late = _FIRST + (len(turns) + 8) * _APART
+        questions = tuple(_question(n, q, late) for n, q in enumerate(held["queries"], 1))
         kind, off = held["kind"], dict(held["off"])
     except (KeyError, TypeError, ValueError) as error:
         raise ValueError(f"{path.name} is no fixture of a step: {error!r}") from error
@@ -57,6 +61,17 @@ def load(path: Path) -> Fixture:
         raise ValueError(f"{path.name}: {min(unknown)} is the gold of a query and no record")
     dialogue = Dialogue(kind, turns, questions)
     return Fixture(kind, off, Dataset(kind, hashlib.sha256(raw).hexdigest(), (dialogue,)))
+
+
+def _turn(record: Mapping[str, str], said: datetime) -> Turn:
+    at = datetime.fromisoformat(record["said"]) if "said" in record else said
+    return Turn(record["id"], record.get("session", record["id"]), "dev", record["text"], at, record.get("role", USER))
+
+
+def _question(number: int, query: Mapping[str, Any], late: datetime) -> Question:
+    asked_at = datetime.fromisoformat(query["asked_at"]) if "asked_at" in query else late
+    gold = frozenset(query["gold"])
+    return Question(f"q{number}", query["text"], query["type"], asked_at, gold, gold)
 
 
 def found(replies: Sequence[Reply], k: int = 6) -> dict[str, tuple[int, int]]:
@@ -68,3 +83,60 @@ def found(replies: Sequence[Reply], k: int = 6) -> dict[str, tuple[int, int]]:
             have, of = counts.get(name, (0, 0))
             counts[name] = (have + hit, of + 1)
     return counts
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """What came of one kind: engine -> type of query -> (found, asked); "" is all of them."""
+
+    kind: str
+    off: Mapping[str, Any]
+    counts: Mapping[str, Mapping[str, tuple[int, int]]]
+
+    def figures(self) -> dict[str, Any]:
+        """Return the counts as JSON keeps them."""
+        return {"off": dict(self.off), "found": {name: dict(by_type) for name, by_type in self.counts.items()}}
+
+
+def measure(
+    fixture: Fixture,
+    cache: Path,
+    *,
+    embedder: Encoder | None,
+    index_settings: IndexSettings,
+    settings: Settings,
+    now: datetime,
+    ablate: bool = False,
+) -> Row:
+    """Ask a fixture's queries with the step that serves them and without it, through the shipped engine."""
+    variants = {WITH: settings, WITHOUT: fixture.without(settings)}
+    if ablate:
+        variants |= {f"without {step.name}": without(settings, step) for step in STEPS}
+    count = TokenCounter()
+
+    def engines(store: Store, vectors: Vectors | None, _: Vectors | None) -> dict[str, Engine]:
+        return {name: shipped(store, vectors, one, count) for name, one in variants.items()}
+
+    asked = run(
+        fixture.dataset, cache, embedder=embedder, index_settings=index_settings, settings=settings, now=now,
+        engines=engines,
+    )  # fmt: skip
+    return Row(fixture.kind, fixture.off, {name: found(replies) for name, replies in asked.replies.items()})
+
+
+def to_text(rows: Sequence[Row]) -> str:
+    """Return the rows as a table of recall@6; with an ablation, a line for every step that changes a kind."""
+    head = ["kind", "queries", "with", "without", "taken out by"]
+    body = []
+    for row in rows:
+        (have, of), (least, _) = row.counts[WITH][""], row.counts[WITHOUT][""]
+        off = ", ".join(f"{key}={value}" for key, value in row.off.items())
+        body.append([row.kind, str(of), f"{have / of:.2f}", f"{least / of:.2f}", off])
+    text = table(head, body)
+    changed = [
+        [row.kind, name, f"{(by_type[''][0] - row.counts[WITH][''][0]):+d}"]
+        for row in rows
+        for name, by_type in row.counts.items()
+        if name not in (WITH, WITHOUT) and by_type[""][0] != row.counts[WITH][""][0]
+    ]
+    return text + ("\n\n" + table(["kind", "", "queries found"], changed) if changed else "")

@@ -10,7 +10,7 @@ from indexer.lexical import quoted
 
 Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
 _MOST = 2000  # stems that one look may return
-_SAMPLES = 8  # places of a stem whose words are read
+_SAMPLES = 4  # places of a stem whose words are read
 
 
 def unheld(execute: Execute, generation: int, terms: Sequence[str]) -> list[str]:

@@ -30,7 +30,7 @@ _ANYWHERE = re.compile(
     r"\b(?:from now on|going forward|as a rule|i(?:'d| would)? (?:much |strongly )?prefer|we prefer|"
     r"(?:you|we|one) (?:should|must|have to) (?:always|never|not)\b|(?:you|we) (?:always|never) (?!had\b|got\b|saw\b)|"
     r"please (?:always|never|don'?t|do not|use|keep|avoid|stop|only)\b|"
-    r"i (?:don'?t|do not|never|always) (?:want|like) |i (?:want|need|like) (?:you|it|them|all|every\w*) to |"
+    r"i (?:don'?t|do not|never|always) (?:want|like) |i (?:want|need|like) (?:all|every\w*) |"
     r"(?:whenever|every time|each time|before) you \w+|(?:must|should) (?:always|never)\b|"
     r"must not\b|no need to \w+|"
     r"ab (?:jetzt|sofort)|von nun an|in zukunft|bitte (?:immer|nie|niemals|kein\w*|nicht|nur)\b|"

@@ -52,8 +52,8 @@ class RetrievalSettings:
     talk_session: float = 0.5  # in the place of session, for a talk between people
     respell: bool = True  # a word that the index does not hold is searched for in its nearest spelling there
     parts: bool = True  # identifiers and paths of a prompt are searched for whole and in parts, unspaced text in pairs
-    when: float = 0.1  # what was said in the time that the prompt names is lifted by this
-    wish: float = 0.1  # a person's standing wishes are lifted by this for a prompt that is about to act; 0: not sought
+    when: float = 0.3  # what was said in the time that the prompt names is lifted by this
+    wish: float = 0.2  # a person's standing wishes are lifted by this for a prompt that is about to act; 0: not sought
     place: float = 0.2  # a session concludes at its end: weight of the exchange's place, 0 first to 1 last
 
     def __post_init__(self) -> None:
@@ -84,8 +84,8 @@ class GateSettings:
     rare: bool = True  # a lexical hit passes on a rare word or an identifier
     rare_share: float = 0.02  # a word is rare when at most this share of max(N, 2000) passages hold it
     evidence: bool = True  # the gate's score (recall.gate) must reach a threshold
-    threshold: float = 0.50
-    threshold_words: float = 0.32  # the same where no vectors were at hand
+    threshold: float = 0.51
+    threshold_words: float = 0.31  # the same where no vectors were at hand
     telling_share: float = (
         0.002  # of a short prompt, a word that so few of max(N, 2000) passages hold names the subject
     )

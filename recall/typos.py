@@ -13,15 +13,15 @@ from unicodedata import normalize
 from indexer.reader import Reader
 from recall.cues import Cues
 
-MOST_WORDS = 3  # words of one prompt that are looked for by their letters
+MOST_WORDS = 2  # words of one prompt that are looked for by their letters
 _SHORT, _LONG, _LONGEST = 5, 8, 24
 _LOOKED_AT = 5  # stems whose words are read
 _PLAIN = re.compile(r"[^\W\d_]+")
 _LETTERS = str.maketrans({"ß": "ss", "ø": "o", "ł": "l", "đ": "d", "ð": "d", "þ": "th", "æ": "ae", "œ": "oe", "ı": "i"})
 _UMLAUTS = str.maketrans({"ä": "ae", "ö": "oe", "ü": "ue", "å": "aa", "ø": "oe"})
+_SPECIAL = (("l", "ł"), ("o", "ø"), ("d", "đ"), ("i", "ı"))
 _WRITTEN_OUT = (("ae", "a"), ("oe", "o"), ("ue", "u"), ("ss", "ß"), ("ae", "æ"), ("oe", "ø"), ("aa", "å"))
-_ENDINGS = ("ations", "ation", "ments", "ment", "ions", "ion", "ings", "ing", "ers", "er", "ed", "es", "ly", "s", "e",
-            "y")  # fmt: skip
+_ENDING = 5  # letters that a stem may lack of its word
 
 
 def respelled(cues: Cues, reader: Reader) -> Cues:
@@ -52,6 +52,7 @@ def other_ways(word: str) -> list[str]:
     flat = normalize("NFKC", word).casefold()
     ways = [flat, flat.translate(_LETTERS), flat.translate(_UMLAUTS)]
     ways += [flat.replace(pair, letter) for pair, letter in _WRITTEN_OUT if pair in flat]
+    ways += [flat.replace(plain, letter, most) for plain, letter in _SPECIAL if plain in flat for most in (1, -1)]
     return [way for way in dict.fromkeys(ways) if way != word]
 
 
@@ -59,19 +60,18 @@ def nearest(word: str, reader: Reader) -> str:
     """Return the word of the index that is typed most like this one, of two the more frequent; "" for none."""
     most = errors_allowed(word)
     starts = dict.fromkeys((word[:2], word[0] + word[2], word[1] + word[0]))
-    bases = [word, *(word[: -len(end)] for end in _ENDINGS if word.endswith(end) and len(word) - len(end) > 2)]
-    shortest = max(3, min(map(len, bases)) - most)
-    letters = frozenset(min(bases, key=len))
+    letters = frozenset(word)
     found = []
     for start in starts:
-        for stem, count in reader.stems(start, shortest, len(word) + most):
-            if len(letters.difference(stem)) > most or not stem.isalpha():
+        for stem, count in reader.stems(start, max(3, len(word) - _ENDING), len(word) + most):
+            size, made_of = len(stem), frozenset(stem)
+            if len(made_of - letters) > most or len(frozenset(word[:size]) - made_of) > most or not stem.isalpha():
                 continue
-            errors = min((distance(base, stem, most) for base in bases), default=most + 1)
+            errors = min(distance(word[:end], stem, most) for end in (size - 1, size, size + 1))
             if errors <= most:
-                found.append((errors, -count, stem))
+                found.append((errors, -size, -count, stem))
     best: list[tuple[int, int, str]] = []
-    for _, count, stem in sorted(found)[:_LOOKED_AT]:
+    for _, _, count, stem in sorted(found)[:_LOOKED_AT]:
         near = [(distance(word, one, most), count, one) for one in _alike(word, reader.words_with(stem), most)]
         best += [one for one in near if one[0] <= most]
     return min(best)[2] if best else ""

@@ -15,6 +15,7 @@ from recall.cli.evaluate_devrecall import command as devrecall
 from recall.cli.evaluate_retrieval import command as retrieval
 from recall.cli.evaluate_self import command as own_record
 from recall.cli.evaluate_sets import beam, compare, locomo, longmemeval, memorycode
+from recall.cli.evaluate_steps import command as steps
 from recall.cli.output import note, say
 
 if TYPE_CHECKING:
@@ -240,5 +241,5 @@ def handoff_tokens(app: App, own: bool, task: str, as_json: bool) -> None:
     say(report.to_json() if as_json else report.to_text())
 
 
-for _set in (budget, devrecall, own_record, retrieval, locomo, memorycode, longmemeval, beam, compare):
+for _set in (budget, devrecall, own_record, retrieval, steps, locomo, memorycode, longmemeval, beam, compare):
     command.add_command(_set)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from eval.dataset_run import OURS, run
-from eval.steps import Fixture, found, load
+from eval.steps import WITH, WITHOUT, Fixture, found, load, measure, to_text
 from indexer.settings import IndexSettings
 from recall.language import GLOSSED
 from recall.settings import Settings
@@ -44,6 +44,48 @@ def test_a_prompt_in_another_language_finds_the_english_record(
     assert with_step[1] >= 20
     assert with_step[0] >= 20
     assert without[0] <= 12
+
+
+# Kind -> how many of its queries are found, at least, by words alone; with the step taken out, at most.
+LEAST = {
+    "identifiers": (29, 30), "paths": (27, 28), "error_codes": (30, 31), "camel_case": (27, 25), "cjk": (29, 20),
+    "accents": (29, 29), "typos": (28, 23), "time_words": (18, 9), "question_answer": (10, 8), "wish": (19, 6),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", sorted(LEAST))
+def test_the_step_that_serves_a_kind_of_prompt_finds_what_is_missed_without_it(kind: str, tmp_path: Path) -> None:
+    fixture = load(FIXTURES / f"{kind}.json")
+    row = measure(
+        fixture, tmp_path, embedder=None, index_settings=IndexSettings(), settings=Settings(),
+        now=datetime(2026, 4, 1, tzinfo=UTC),
+    )  # fmt: skip
+    (have, of), (less, _) = row.counts[WITH][""], row.counts[WITHOUT][""]
+
+    assert of >= 20
+    assert have >= LEAST[kind][0]
+    assert less <= LEAST[kind][1]
+    assert less <= have
+
+
+def test_the_kinds_are_all_there_and_each_names_a_setting() -> None:
+    fixtures = [load(path) for path in FIXTURES.glob("*.json")]
+
+    assert {fixture.kind for fixture in fixtures} == {*LEAST, "other_language"}
+    assert all(fixture.off and fixture.without(Settings()) != Settings() for fixture in fixtures)
+
+
+def test_the_table_and_the_figures_say_the_same(tmp_path: Path) -> None:
+    fixture = load(FIXTURES / "typos.json")
+    row = measure(
+        fixture, tmp_path, embedder=None, index_settings=IndexSettings(), settings=Settings(),
+        now=datetime(2026, 4, 1, tzinfo=UTC), ablate=True,
+    )  # fmt: skip
+    lost = row.counts[WITHOUT][""][0] - row.counts[WITH][""][0]
+
+    assert row.figures()["found"][WITH][""] == row.counts[WITH][""]
+    assert f"{row.counts[WITH][''][0] / 30:.2f}" in to_text([row]).splitlines()[2]
+    assert any("nearest spelling" in line and f"{lost:+d}" in line for line in to_text([row]).splitlines())
 
 
 def test_a_fixture_whose_gold_is_no_record_is_an_error(tmp_path: Path) -> None:
