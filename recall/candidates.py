@@ -6,7 +6,8 @@ For one passage, with b its own evidence and x its relevance:
 
     b  = bm25 / (bm25 + 20) + 0.6 * max(0, cosine)
     x  = b * class * form + link * b(prompt of the exchange) [final answers]
-       + neighbour * (b of the turn before and after) [talk between people] + session + place
+       + session + place [sessions of an agent]
+       + neighbour * b(turns before and after) + asked * b(question before) + speaker + session [talk between people]
        + when [said in the time that the prompt names] + wish [standing wish, for a prompt that is about to act]
 
 Every number is fixed: nothing is scaled by what else was found, so that a score means the same tomorrow.
@@ -99,7 +100,7 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     by_meaning = seen.read([chunk for chunk, _ in (near or ())[: s.arm]])
     laid_down = [c for c, _ in (*lexical.hits, *(near or ())) if c in wishes][: 2 * MOST_WISHES]
     seeds = dict.fromkeys([*seen.strongest(lexical.hits, s), *by_meaning, *seen.read(laid_down)])
-    beside = neighbours.beside(seen[c].pointer for c in seeds) if s.neighbour > 0 else set()
+    beside = neighbours.beside(seen[c].pointer for c in seeds) if s.neighbour > 0 or s.asked > 0 else set()
     exchanges = reader.exchange(sorted({seen[c].pointer.exchange_id for c in seeds} | beside))
     lift = _Lift(cues, wishes, s)
     surely = _surely(seeds, evidence, seen, classes, s) - lift.most
@@ -149,12 +150,14 @@ def _around(
     A passage that no search returned has no evidence of its own: only its context speaks for it.
     """
     wanted: dict[int, None] = {}
-    most = max(s.session + s.place, s.talk_session if beside else 0.0)
+    most = max(s.session + s.place, s.talk_session + s.speaker if beside else 0.0)
     prompts = {
         n: max((evidence.of(c, s) for c in e.prompt_chunks if c in seen), default=0.0) for n, e in exchanges.items()
     }
     for n, e in exchanges.items():
-        near = s.neighbour * neighbours.passed_on(n, exchanges, prompts) if n in beside else 0.0
+        near = 0.0
+        if n in beside:
+            near = neighbours.passed_on(n, exchanges, prompts, neighbour=s.neighbour, asked=s.asked)
         for chunks, context in ((e.prompt_chunks, near), (e.final_chunks, s.link * prompts[n])):
             can_win = most + context >= least
             wanted.update((c, None) for c in chunks if can_win or c in seen)
@@ -272,8 +275,11 @@ class _Relevance:
         s, pointer = self._s, seen.pointer
         cover = covered.get(pointer.session, 0.0)
         if pointer.flags & TALK:  # a talk concludes nowhere
-            near = neighbours.passed_on(pointer.exchange_id, self._exchanges, self._prompts)
-            return s.talk_session * cover + s.neighbour * near
+            near = neighbours.passed_on(
+                pointer.exchange_id, self._exchanges, self._prompts, neighbour=s.neighbour, asked=s.asked
+            )
+            named = s.speaker if s.speaker and neighbours.is_named(pointer.worker, self._terms) else 0.0
+            return s.talk_session * cover + near + named
         around = s.session * cover + s.place * pointer.place
         if seen.source == "final":
             around += s.link * self._prompts.get(pointer.exchange_id, 0.0)

@@ -1,12 +1,16 @@
-"""What the turns beside a turn say for it, in a talk between people.
+"""What the turns beside a turn say for it, in a talk between people, and whether a prompt names who speaks.
 
 On the hook path: standard library only. An answer between people shares few words with the question that is asked
-later, but the turns around it do. Beside an agent's answer stand tool calls and announcements: they say nothing.
+later, but the turns around it do, most of all the question it answers. Beside an agent's answer stand tool calls and
+announcements: they say nothing.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 
 from indexer.rows import TALK, ExchangeRow, PointerRow
+from indexer.segment import query_terms
+
+_ASKS = ("?", "？", "؟")  # anywhere in a turn: people ask, and then go on
 
 
 def beside(pointers: Iterable[PointerRow]) -> set[int]:
@@ -15,11 +19,13 @@ def beside(pointers: Iterable[PointerRow]) -> set[int]:
     return {number for turn in turns for number in (turn - 1, turn + 1) if number > 0}
 
 
-def passed_on(exchange: int, exchanges: Mapping[int, ExchangeRow], matches: Mapping[int, float]) -> float:
-    """The evidence of the turns right before and after, summed; at most twice the best there is.
+def passed_on(
+    exchange: int, exchanges: Mapping[int, ExchangeRow], matches: Mapping[int, float], *, neighbour: float, asked: float
+) -> float:
+    """The evidence that a turn gets from those right before and after: a share of each, more from a question before.
 
-    Exchanges of a session are numbered one after the other unless two sessions were captured at once: only a
-    neighbour of the same session, one place away, counts.
+    At most (2 * neighbour + asked) times the best there is. Exchanges of a session are numbered one after the other
+    unless two sessions were captured at once: only a neighbour of the same session, one place away, counts.
     """
     here = exchanges.get(exchange)
     if here is None:
@@ -28,5 +34,11 @@ def passed_on(exchange: int, exchanges: Mapping[int, ExchangeRow], matches: Mapp
     for number in (exchange - 1, exchange + 1):
         other = exchanges.get(number)
         if other is not None and other.session == here.session and abs(other.ordinal - here.ordinal) == 1:
-            total += matches.get(number, 0.0)
+            answers = number < exchange and any(mark in other.prompt_head for mark in _ASKS)
+            total += (neighbour + asked if answers else neighbour) * matches.get(number, 0.0)
     return total
+
+
+def is_named(speaker: str, terms: Collection[str]) -> bool:
+    """Whether the words of a prompt hold the speaker's name, or a part of it."""
+    return any(part in terms for part in query_terms(speaker))

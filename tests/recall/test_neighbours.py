@@ -14,11 +14,11 @@ from indexer.rows import TALK, ExchangeRow, PointerRow
 from indexer.store import Store
 from indexer.talk import heading, speaker_of
 from recall.cli.group import run
-from recall.neighbours import beside, passed_on
+from recall.neighbours import beside, is_named, passed_on
 
 
-def exchange(number: int, session: str, ordinal: int) -> ExchangeRow:
-    return ExchangeRow(number, session, ordinal, "", (), (), 0)
+def exchange(number: int, session: str, ordinal: int, head: str = "") -> ExchangeRow:
+    return ExchangeRow(number, session, ordinal, head, (), (), 0)
 
 
 def pointer(number: int, flags: int = TALK) -> PointerRow:
@@ -33,14 +33,28 @@ def test_both_neighbours_of_the_same_session_pass_their_match_on() -> None:
     """5 stands between 4 (0.6) and 6 (0.2)."""
     held = {n: exchange(n, "a", n) for n in (4, 5, 6)}
 
-    assert passed_on(5, held, {4: 0.6, 5: 9.0, 6: 0.2}) == pytest.approx(0.8)
+    assert passed_on(5, held, {4: 0.6, 5: 9.0, 6: 0.2}, neighbour=0.5, asked=1.0) == pytest.approx(0.4)
+
+
+def test_a_question_passes_more_on_to_the_turn_after_it_and_not_to_the_one_before() -> None:
+    """0.5 * (0.6 + 0.2), and 1.0 * 0.6 besides for the turn that follows the question."""
+    asks = {n: exchange(n, "a", n, head) for n, head in ((4, "Where was it? Tell me."), (5, "Here."), (6, "Why?"))}
+
+    assert passed_on(5, asks, {4: 0.6, 6: 0.2}, neighbour=0.5, asked=1.0) == pytest.approx(1.0)
+    assert passed_on(4, asks, {5: 0.6}, neighbour=0.5, asked=1.0) == pytest.approx(0.3)
+
+
+def test_a_part_of_a_name_names_the_speaker() -> None:
+    assert is_named("Ines Duarte", ("pottery", "ines"))
+    assert not is_named("Ines Duarte", ("pottery", "rui"))
+    assert not is_named("", ("pottery",))
 
 
 def test_a_turn_of_another_session_or_further_away_passes_nothing_on() -> None:
     other = {4: exchange(4, "b", 4), 5: exchange(5, "a", 5), 6: exchange(6, "a", 8)}
 
-    assert passed_on(5, other, {4: 0.6, 6: 0.2}) == 0.0
-    assert passed_on(7, other, {6: 0.2}) == 0.0
+    assert passed_on(5, other, {4: 0.6, 6: 0.2}, neighbour=0.5, asked=1.0) == 0.0
+    assert passed_on(7, other, {6: 0.2}, neighbour=0.5, asked=1.0) == 0.0
 
 
 def test_a_heading_names_day_and_speaker_as_people_ask_for_them() -> None:
