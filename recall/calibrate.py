@@ -1,7 +1,8 @@
 """Fits the gate's thresholds to a store: the level that prompts known to be unrelated to it do not reach.
 
-Half of a bank of everyday prompts in a dozen languages (`unrelated.txt`) sets the threshold, the other half checks it;
-the store's own later prompts, each asked at its own time in its own session, say what the threshold leaves open.
+Half of a bank of prompts about everyday life and trades far from software, in a dozen languages (`unrelated.txt`), sets
+the threshold, the other half checks it; the store's own later prompts, each asked at its own time in its own session,
+say what the threshold leaves open.
 Deterministic: the same index and settings give the same thresholds. Nothing is written but the calibration's file.
 """
 
@@ -24,7 +25,7 @@ from recall.turn import CountTokens, Vectors
 from transcript.event import stamp
 from transcript.telling import counted
 
-KEPT_OUT = 0.95  # share of the unrelated prompts of the fitting half that stay below the threshold
+KEPT_OUT = 0.96  # share of the unrelated prompts of the fitting half that stay below the threshold
 OWN_PROMPTS = 60
 LEAST_PASSAGES = 500  # below, best scores are too few words' doing to say anything
 LEAST_OWN = 10
