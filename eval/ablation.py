@@ -42,6 +42,7 @@ STEPS: tuple[Step, ...] = (
     _step("question to the turn after it, in a talk", retrieval__asked=0.0),
     _step("speaker named, in a talk", retrieval__speaker=0.0),
     _step("session in a talk", retrieval__talk_session=0.0),
+    _step("words side by side", retrieval__phrase=0.0),
     _step("place in the session", retrieval__place=0.0),
     _step("other languages in English too", retrieval__gloss=False),
     _step("nearest spelling of an unknown word", retrieval__respell=False),

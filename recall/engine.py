@@ -19,6 +19,7 @@ from recall.history import asks_for_history
 from recall.injection import Rendered, inject, point
 from recall.likeness import folded
 from recall.opening import with_openings
+from recall.phrases import lifted
 from recall.policy import forbidden, with_secrets, withheld
 from recall.query import Query
 from recall.selection import MEMORY_SOURCES, POLICY, Scored, choose, diversified, unique
@@ -65,6 +66,9 @@ def recall(
     if sought.when > 0:
         cues = replace(cues, when=stretch(cues.text, query.as_of or now, language=cues.language))
     found = candidates(query, cues, reader, vectors, sought)
+    if sought.phrase > 0:
+        lift = lifted(found.candidates, cues.text, found.frequency, found.passages, most=sought.phrase)
+        found = replace(found, candidates=tuple(lift))
     if settings.selection.since:
         as_of = None if query.as_of is None else int(query.as_of.timestamp())
         noted = annotated(found.candidates, reader, as_of=as_of, private=query.audience == "private")

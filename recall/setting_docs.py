@@ -36,6 +36,7 @@ MEANINGS = {
     "retrieval.parts": "identifiers and paths of a prompt are searched for whole and in parts",
     "retrieval.when": "lift of what was said in the time that the prompt names (yesterday, in May)",
     "retrieval.wish": "lift of standing wishes and corrections for a prompt that is about to act; 0: not sought",
+    "retrieval.phrase": "lift of a passage in which the prompt's neighbouring words stand side by side",
     "retrieval.place": "weight of the exchange's place in its session, first to last",
     "selection.near_copy": "share of common words from which two texts are one item with all pointers",
     "selection.diversity": "how much likeness to the items above costs an item; 0 switches it off",

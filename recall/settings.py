@@ -54,6 +54,7 @@ class RetrievalSettings:
     parts: bool = True  # identifiers and paths of a prompt are searched for whole and in parts, unspaced text in pairs
     when: float = 0.3  # what was said in the time that the prompt names is lifted by this
     wish: float = 0.2  # a person's standing wishes are lifted by this for a prompt that is about to act; 0: not sought
+    phrase: float = 0.2  # weight of how many of the prompt's neighbouring words stand side by side in a passage
     place: float = 0.2  # a session concludes at its end: weight of the exchange's place, 0 first to 1 last
 
     def __post_init__(self) -> None:

@@ -6,17 +6,16 @@ keeps its rank however old it is, and a group of equals only hands its own place
 """
 
 import itertools
-import math
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from indexer.segment import STOP, segment
+from recall.phrases import adjacent, stem_of, word_weights
 from recall.turn import Candidate
 
 FULL = 0.99  # share of the prompt's words, weighed by rarity, that one statement has to hold
-LEAST_PASSAGES = 2000
 MOST_LOOKED_AT = 50
 _QUOTED = re.compile(r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{1,80})'(?!\w)|`([^`\n]{1,80})`|“([^”\n]{1,80})”")
 _CODE = re.compile(
@@ -24,14 +23,6 @@ _CODE = re.compile(
     r"|[A-Z]\w*[a-z][A-Z]\w*)"
 )
 _SENTENCE_END = re.compile(r"(?<=[.!?。！？])[\"'”’)\]]*\s+|\n+|(?<=[。！？])")
-# Words that say how binding or how recent something is: they are of no subject.
-_DIRECTIVE_WORDS = """
-    always never must shall should please ensure sure make need needs want remember now currently current today anymore
-    still again immer nie niemals muss müssen soll sollen bitte jetzt aktuell derzeit heute noch toujours jamais doit
-    doivent maintenant actuellement encore siempre nunca debe deben ahora actualmente sempre mai deve devono adesso
-    attualmente agora atualmente
-"""
-_DIRECTIVE = frozenset(_DIRECTIVE_WORDS.split())
 
 
 class Placed(Protocol):
@@ -50,15 +41,11 @@ def newest_first(ordered: Sequence[Item], prompt: str, frequency: Mapping[str, i
     `frequency` tells how many of the index's passages hold each word of the prompt. A statement that lacks a value
     which the prompt names is none of the group.
     """
-    weight: dict[str, float] = {}
-    for term, holding in frequency.items():
-        if term not in _DIRECTIVE:
-            stem = _stem(term)
-            weight[stem] = max(weight.get(stem, 0.0), _idf(holding, passages))
+    weight = word_weights(frequency, passages)
     if not weight:
         return list(ordered)
     named = values(prompt)
-    pairs = _pairs(prompt, weight)
+    pairs = frozenset(adjacent(prompt, weight))
     stated: dict[int, _Statement] = {}
     for place, item in enumerate(ordered[:MOST_LOOKED_AT]):
         text = item.candidate.text
@@ -102,7 +89,7 @@ def _statement(text: str, weight: Mapping[str, float], pairs: frozenset[tuple[st
     """The first sentence that holds all of the words, None without one."""
     needed = FULL * sum(weight.values())
     for sentence in _SENTENCE_END.split(text):
-        words = [_stem(word) for word in segment(sentence)]
+        words = [stem_of(word) for word in segment(sentence)]
         if sum(w for stem, w in weight.items() if stem in words) >= needed:
             side = frozenset(itertools.pairwise(words))
             apart = frozenset((a, c) for a, b, c in zip(words, words[1:], words[2:], strict=False) if b not in STOP)
@@ -111,25 +98,6 @@ def _statement(text: str, weight: Mapping[str, float], pairs: frozenset[tuple[st
     return None
 
 
-def _pairs(prompt: str, weight: Mapping[str, float]) -> frozenset[tuple[str, str]]:
-    words = [_stem(word) for word in segment(prompt)]
-    return frozenset((a, b) for a, b in itertools.pairwise(words) if a in weight and b in weight)
-
-
 def _shape(value: str) -> str:
     """A value's form: each run of letters as one `a`, of digits as one `9`, so that `x_` and `_x` differ."""
     return re.sub(r"\d+", "9", re.sub(r"[^\W\d_]+", "a", value))
-
-
-def _stem(word: str) -> str:
-    """Cut what inflects an English word: it only has to be the same for the forms of one word."""
-    for ending in ("ing", "ed", "es", "s"):
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            word = word[: -len(ending)]
-            break
-    return word.rstrip("e") if len(word) > 3 else word
-
-
-def _idf(holding: int, passages: int) -> float:
-    total = max(passages, LEAST_PASSAGES)
-    return math.log((total - holding + 0.5) / (holding + 0.5) + 1)
