@@ -59,6 +59,13 @@ def test_user_assistant_call_and_result_become_events(file, tmp_path):
     assert drafts[2].body["is_error"] is True
 
 
+def test_a_prompt_keeps_its_speaker_and_another_record_has_none(file, tmp_path):
+    file.add("prompt", text="Which port?", speaker="Ines Duarte")
+    file.add("prompt", text="And the host?")
+
+    assert [draft.body.get("speaker") for draft in read(WIRE, file.write(tmp_path))] == ["Ines Duarte", None]
+
+
 def test_reasoning_is_kept_only_when_asked_for_and_compactions_are_boundaries(file, tmp_path):
     file.add("reasoning", text="hm")
     file.add("compaction")
