@@ -47,6 +47,12 @@ def annotated(
     return [links.noted(c, [by for p in c.pointers for by in corrections.get(p.event, ())]) for c in found]
 
 
+def speaks(row: PassageRow, barred: int = 0) -> list[PointerRow]:
+    """Return where a passage is a person's word, a final answer or a recorded statement, the earliest first."""
+    places = [p for p in row.pointers if p.kind in _SPEAKS and not p.flags & (_BARRED | barred)]
+    return sorted(places, key=lambda p: (p.ts, p.seq))
+
+
 class Placed(Protocol):
     """An item of the ranked list."""
 
@@ -142,9 +148,9 @@ class _Links:
         stated: dict[str, list[tuple[str, PassageRow, PointerRow]]] = {}
         for old, new, chunk in links:
             row = rows.get(chunk)
-            speaks = [p for p in row.pointers if p.kind in _SPEAKS and not p.flags & self._barred] if row else []
-            if row is not None and speaks:
-                stated.setdefault(old, []).append((new, row, min(speaks, key=lambda p: (p.ts, p.seq))))
+            places = speaks(row, self._barred) if row else []
+            if row is not None and places:
+                stated.setdefault(old, []).append((new, row, places[0]))
         return stated
 
     def _passages(self, chunks: Sequence[int] | set[int]) -> Mapping[int, PassageRow]:

@@ -16,6 +16,7 @@ from recall.phrases import adjacent, stem_of, word_weights
 from recall.turn import Candidate
 
 FULL = 0.99  # share of the prompt's words, weighed by rarity, that one statement has to hold
+LEAST_KNOWN = 0.5  # share of the prompt's words that some passage holds
 MOST_LOOKED_AT = 50
 _QUOTED = re.compile(r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{1,80})'(?!\w)|`([^`\n]{1,80})`|“([^”\n]{1,80})”")
 _CODE = re.compile(
@@ -41,7 +42,9 @@ def newest_first(ordered: Sequence[Item], prompt: str, frequency: Mapping[str, i
     `frequency` tells how many of the index's passages hold each word of the prompt. A statement that lacks a value
     which the prompt names is none of the group.
     """
-    weight = word_weights(frequency, passages)
+    # A word that the record never uses tells no two statements apart; but of a prompt it mostly does not know, little.
+    known = {term: holding for term, holding in frequency.items() if holding}
+    weight = word_weights(known, passages) if len(known) >= len(frequency) * LEAST_KNOWN else {}
     if not weight:
         return list(ordered)
     named = values(prompt)

@@ -32,6 +32,7 @@ COMMANDS = {
     "task": "task",
     "question": "question",
     "correct": "correct",
+    "replacements": "replacements",
     "outcome": "outcome",
     "observe": "observe",
     "project": "project",

@@ -1,24 +1,38 @@
 """What was corrected or renamed is shown with what came since and stands behind it; nothing is hidden by a text."""
 
+import json
 from dataclasses import replace
 
 import pytest
+from support.capture import Project
 from support.embedder import StubEmbedder
 from support.record import NOW, make_draft, make_log
 from support.story import ANA, CODEX, at
 
 from indexer import writer
+from indexer.rebuild import rebuild
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from indexer.tokens import TokenCounter
 from recall.engine import recall
 from recall.query import Query
+from recall.replaced import listed
 from recall.settings import GateSettings, SelectionSettings, Settings
 from recall.since import annotated
 from recall.turn import Candidate, Pointer
 from transcript.curation import correction, decision
+from transcript.log import Log
 
 OPEN = Settings(gate=GateSettings(item=False, evidence=False, margin=False))
+
+
+def copied(case, project, root):
+    """Put a case's session files where the harness keeps them, its folder renamed to that of this test."""
+    for path in sorted(case.rglob("*.jsonl")):
+        text = path.read_text(encoding="utf-8").replace(f'"cwd":"{root[0]}"', f'"cwd":"{root[1]}"')
+        target = project.config / "projects" / path.parent.name / path.name
+        target.parent.mkdir(parents=True, exist_ok=True)
+        target.write_text(text, encoding="utf-8")
 
 
 def turn(number, text, **fields):
@@ -160,6 +174,43 @@ def test_what_was_replaced_answers_only_a_question_about_history(tmp_path, promp
 
     assert [old.body["text"] in text for text in texts(made)] == [False, *([True] if shown else [])]
     assert ("superseded!" in made.block) == shown
+
+
+@pytest.mark.real_data
+def test_case_recall_superseded(shared, tmp_path):
+    """MemPalace/mempalace#224, jcode#1104: the replacement comes first, each with its date, and keeps doing so."""
+    prompt = json.loads((shared / "cases/recall-superseded/input/prompt.json").read_text(encoding="utf-8"))["prompt"]
+    project = Project(tmp_path)
+    copied(shared / "cases" / "recall-superseded" / "input", project, ("/home/dev/shop-api", project.root))
+    project.sync()
+    log = Log(project.workspace)
+    before = ask(log, prompt)
+    old = next(e for e in log.read() if "oriole-1515" in str(e.body.get("text", "")))
+    log.append([correction(ANA, at(0), old.id, "Deploys go through the release workflow oriole-1616")], now=NOW)
+
+    corrected = ask(log, prompt)
+    with Store.open(log.workspace.index_path, "w") as store:
+        rebuild(log.workspace, store, IndexSettings(), now=NOW, embedder=StubEmbedder())
+    again = ask(log, prompt)
+
+    assert before.block.index("oriole-1616") < before.block.index("oriole-1515")
+    assert "2026-06-10" in before.block
+    assert "2026-03-01" in before.block
+    for made in (corrected, again):
+        stale = next(i for i in made.ranked if "oriole-1515" in i.candidate.text)
+        assert "oriole-1616" in stale.candidate.notes[0]
+        assert "oriole-1515" not in texts(made)[0]
+
+
+def test_replacements_are_listed_with_the_place_that_states_them(tmp_path):
+    log = make_log(tmp_path, [turn(1, OLD), turn(3, NEW), turn(4, "We renamed cacheKey to cacheToken.")])
+    ask(log, "load_user")
+
+    with Store.open(log.workspace.index_path) as store:
+        every, one = listed(store), listed(store, "fetch_user")
+
+    assert [(r.old, r.new) for r in every] == [("load_user", "fetch_user"), ("cacheKey", "cacheToken")]
+    assert [(r.old, r.text, r.pointer.session) for r in one] == [("load_user", NEW, "s3")]
 
 
 def test_no_candidate_needs_no_link(tmp_path):

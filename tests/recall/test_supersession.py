@@ -87,6 +87,17 @@ def test_prompt_of_directive_words_alone_moves_nothing():
     assert order(items, "always now", "always now") == [0, 1]
 
 
+def test_a_word_that_no_passage_holds_tells_no_statements_apart_unless_most_are_unknown():
+    items = said("a:Deploys go through the job.", "z:Deploys go through the workflow.")
+    frequency = {"deploy": 2, "flurble": 0}
+
+    found = newest_first(items, "deploy the flurble", frequency, 100)
+    unknown = newest_first(items, "deploy the flurble grault", {**frequency, "grault": 0}, 100)
+
+    assert [item.candidate.chunk for item in found] == [1, 0]
+    assert [item.candidate.chunk for item in unknown] == [0, 1]
+
+
 def test_an_empty_list_stays_empty():
     assert newest_first([], "start function names", {"start": 1}, 10) == []
 
