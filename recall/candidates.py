@@ -218,7 +218,7 @@ class _Lift:
     def of(self, seen: _Seen) -> float:
         """Return what is added to the relevance of a passage."""
         lift = self._s.wish if seen.row.chunk_id in self._wishes else 0.0
-        if self._when is not None:
+        if self._when is not None and not seen.pointer.flags & TALK:  # there the day stands before the words
             begin, before = self._when
             lift += self._s.when * any(begin <= p.ts < before for p in seen.row.pointers)
         return lift

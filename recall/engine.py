@@ -153,7 +153,8 @@ def select(
     kept, copies = unique(passed, settings.selection, head_chars=settings.budget.head_chars)
     ordered = diversified(kept, settings.selection)
     if not query.history:
-        ordered = by_time(ordered, cues.text, found) if settings.selection.newest_first else ordered
+        newest = settings.selection.newest_first and cues.when is None  # a named time asks for what was said then
+        ordered = by_time(ordered, cues.text, found) if newest else ordered
         ordered = behind(ordered)
     ranked, reason = choose(
         ordered,

@@ -4,7 +4,7 @@ import random
 from dataclasses import replace
 
 import pytest
-from support.book import Book
+from support.book import DAY, NOW, Book
 
 from recall import candidates as module
 from recall.candidates import candidates
@@ -42,3 +42,16 @@ def test_leaving_passages_unread_changes_no_candidate(seed, k, monkeypatch):
 
     assert quick == run()
     assert answers or k < 50  # some answers come in by their prompt alone, so that leaving one unread would show
+
+
+def test_what_was_said_in_the_named_time_is_lifted_and_nothing_is_left_out() -> None:
+    book = Book()
+    book.add("The importer got another batch size.", "final", session="new", days=1)
+    book.add("The importer got another file lock.", "final", session="old", days=40)
+    now = int(NOW.timestamp())
+    cues = replace(read_cues("importer change"), when=(now - 41 * DAY, now - 39 * DAY))
+
+    for weight, first in ((0.0, "batch size"), (0.5, "file lock")):
+        found = candidates(Query("importer change"), cues, book.reader, None, RetrievalSettings(when=weight)).candidates
+        assert len(found) == 2
+        assert first in max(found, key=lambda c: (round(c.relevance, 6), c.pointer.said)).text
