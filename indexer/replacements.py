@@ -35,7 +35,7 @@ _CHANGES = re.compile(
     re.IGNORECASE,
 )
 _NO_CHANGE = re.compile(
-    r"\b(?:instead of|rather than|convert(?:ing|s|ed)? from|update[sd]? \S+ to|would|could|might|maybe|perhaps|if we"
+    r"\b(?:instead of|rather than|convert(?:ing|s|ed)? from|update[sd]? \S+ to|would|could|might|maybe|perhaps|if"
     r"|should (?:we|i)|don'?t|do not|never|not (?:be )?renam\w+|statt|anstatt|anstelle|vielleicht|könnte|würde|nicht"
     r"|au lieu de|plutôt que|peut-être|pourrait|en lugar de|en vez de|quizás|podría)\b|\?\s*$",
     re.IGNORECASE,
