@@ -71,4 +71,4 @@ def test_with_vectors_the_answers_stand_among_the_first_ten(talk: Dataset, cache
     reached = figures(talk, cache, Settings(), vectors=True)
 
     assert reached["turn frac@10"] >= 74.0, reached
-    assert reached["session any@5"] >= 95.0, reached
+    assert reached["session any@5"] >= 93.0, reached
