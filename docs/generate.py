@@ -136,7 +136,21 @@ def tests_page() -> str:
     return page()
 
 
-PAGES = {"cli.md": cli_page, "config.md": config_page, "schema.md": schema_page, "adapter-tests.md": tests_page}
+def results_page() -> str:
+    """Return docs/evaluation.md."""
+    sys.path.insert(0, str(ROOT / "docs"))
+    from evaluation_page import page
+
+    return page(ROOT / "docs" / "results")
+
+
+PAGES = {
+    "cli.md": cli_page,
+    "config.md": config_page,
+    "schema.md": schema_page,
+    "adapter-tests.md": tests_page,
+    "evaluation.md": results_page,
+}
 
 if __name__ == "__main__":
     for name, page in PAGES.items():

@@ -156,6 +156,7 @@ SETS: dict[str, tuple[Measure, ...]] = {
 }
 HEADLINE = {
     "self": "turn MRR",
+    "devrecall": "recall@6",
     "locomo": "turn frac@10",
     "memorycode": "newest above stale",
     "longmemeval": "session all@5",

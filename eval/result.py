@@ -67,11 +67,13 @@ class Result:
     limits: dict[str, str] = field(default_factory=lambda: dict(LIMITS))
 
     def to_json(self, *, summary: bool = False) -> str:
-        """One JSON object; of a summary the values of single questions are left out."""
+        """One JSON object. A summary has no values of single questions, and groups of ours alone."""
         held = asdict(self)
         if summary:
-            for engine in held["engines"].values():
+            for name, engine in held["engines"].items():
                 engine["values"] = {}
+                engine["figures"] = {g: f for g, f in engine["figures"].items() if g == "all" or name == OURS}
+            held = _rounded(held)
         return json.dumps({"schema": SCHEMA, "commit": self.machine.commit, **held}, ensure_ascii=False, indent=None)
 
     def to_text(self) -> str:
@@ -110,6 +112,15 @@ class Result:
             for name, held in self.paired.items() if (duel := held.get(measure)) is not None
         ]  # fmt: skip
         return table(["against", "n", "difference", "wins", "losses", "better"], rows)
+
+
+def _rounded(value: Any) -> Any:
+    """The same with fractions of four digits."""
+    if isinstance(value, dict):
+        return {key: _rounded(part) for key, part in value.items()}
+    if isinstance(value, list | tuple):
+        return [_rounded(part) for part in value]
+    return round(value, 4) if isinstance(value, float) else value
 
 
 def schema() -> dict[str, Any]:

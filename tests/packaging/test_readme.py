@@ -102,7 +102,7 @@ def test_the_check_notices_what_does_not_exist(line):
         parse(shlex.split(line)[1:])
 
 
-@pytest.mark.parametrize("name", ["cli.md", "config.md", "schema.md", "adapter-tests.md"])
+@pytest.mark.parametrize("name", ["cli.md", "config.md", "schema.md", "adapter-tests.md", "evaluation.md"])
 def test_generated_page_is_fresh(root: Path, generator, name):
     made = generator.PAGES[name]()
 
