@@ -24,6 +24,10 @@ three conversations; MemoryCode's dialogues 1 to 120); tables say which part the
 `recall eval self` and `recall eval retrieval` ask the same of your own record, `recall eval compare` sets two results
 side by side, `recall eval budget` compares budgets.
 """
+SCORERS = """`--scorer genagents` scores by recency and relevance, each scaled over the candidates. `--weight-model actr` takes
+ACT-R's base-level activation as E. E has no evidence here: one presentation is known of each turn, the saying itself,
+so that activation is a second recency.
+"""
 TITLES = {
     "devrecall": "Labelled questions over real coding sessions",
     "locomo": "LoCoMo: talks between two people",
@@ -45,9 +49,10 @@ def page(results: Path) -> str:
 
 def section(held: dict[str, Any], name: str) -> Iterator[str]:
     """Yield the lines of one result."""
-    ablation = "--ablate" in held["command"]
+    ablation, scorers = "--ablate" in held["command"], "--scorer" in held["command"]
     machine = held["machine"]
-    yield f"## {TITLES[held['set']]}{', a step at a time taken out' if ablation else ''}\n"
+    what = ", a step at a time taken out" if ablation else ", other scorers in the same pipeline" if scorers else ""
+    yield f"## {TITLES[held['set']]}{what}\n"
     yield f"```\n{held['command']}\n```\n"
     yield (
         f"{held['questions']:,} questions, {held['chunks']:,} chunks, {held['vectors']:,} vectors by "
@@ -56,6 +61,8 @@ def section(held: dict[str, Any], name: str) -> Iterator[str]:
         f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, load {machine['load'][0]:.1f}. "
         f"File: `docs/results/{name}`.\n"
     )
+    if scorers:
+        yield SCORERS
     headline = HEADLINE[held["set"].partition("-")[0]]
     if not ablation:
         yield from figures(held)
