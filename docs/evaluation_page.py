@@ -24,9 +24,10 @@ three conversations; MemoryCode's dialogues 1 to 120); tables say which part the
 `recall eval self` and `recall eval retrieval` ask the same of your own record, `recall eval compare` sets two results
 side by side, `recall eval budget` compares budgets.
 """
-SCORERS = """`--scorer genagents` scores by recency and relevance, each scaled over the candidates. `--weight-model actr` takes
-ACT-R's base-level activation as E. E has no evidence here: one presentation is known of each turn, the saying itself,
-so that activation is a second recency.
+SCORERS = """\
+`--scorer genagents` scores by recency and relevance, each scaled over the candidates. `--weight-model actr`
+takes ACT-R's base-level activation as E. E has no evidence here: one presentation is known of each turn, the saying
+itself, so that activation is a second recency.
 """
 TITLES = {
     "devrecall": "Labelled questions over real coding sessions",
@@ -52,7 +53,8 @@ def section(held: dict[str, Any], name: str) -> Iterator[str]:
     ablation, scorers = "--ablate" in held["command"], "--scorer" in held["command"]
     machine = held["machine"]
     what = ", a step at a time taken out" if ablation else ", other scorers in the same pipeline" if scorers else ""
-    yield f"## {TITLES[held['set']]}{what}\n"
+    title = TITLES.get(held["set"]) or TITLES[held["set"].partition("-")[0]]
+    yield f"## {title}{what}\n"
     yield f"```\n{held['command']}\n```\n"
     yield (
         f"{held['questions']:,} questions, {held['chunks']:,} chunks, {held['vectors']:,} vectors by "
