@@ -31,7 +31,7 @@ MORE = (
 )
 
 
-def test_forty_unrelated_prompts_inject_next_to_nothing(tmp_path: Path) -> None:
+def test_unrelated_prompts_inject_next_to_nothing(tmp_path: Path) -> None:
     outcome = CliRunner().invoke(cli, ["demo"], obj=App({"RECALL_HOME": str(tmp_path)}, tmp_path, tmp_path))
     assert outcome.exit_code == 0, outcome.output
     (index,) = (tmp_path / "demo").rglob("index.sqlite")
@@ -50,5 +50,5 @@ def test_forty_unrelated_prompts_inject_next_to_nothing(tmp_path: Path) -> None:
                 for prompt in (*unrelated(), *MORE)
             ]
 
-            assert len(turns) == 40
-            assert sum(turn.tokens == 0 for turn in turns) >= 38
+            assert len(turns) == len(unrelated()) + len(MORE)
+            assert 20 * sum(turn.tokens == 0 for turn in turns) >= 19 * len(turns)  # as before: two of forty
