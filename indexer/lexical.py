@@ -85,7 +85,7 @@ class _Words:
         self._all = indexed_chunks(execute, generation)
         self._everywhere: dict[str, int] = {}
         self.matched: dict[int, set[int]] = {}
-        self._held: dict[int, set[int]] = {}  # what was said: the chunks that hold each term
+        self._held: dict[int, Container[int]] = {}  # what was said: the chunks that hold each term
         self._scores: dict[int, float] = {}
         self.df: dict[str, int] = {}
         self.left: set[str] = set()
@@ -97,7 +97,7 @@ class _Words:
         if not chunks:
             return []
         scores: dict[int, float] = {}
-        held: dict[int, set[int]] = {}
+        held: dict[int, Container[int]] = {}
         df: dict[str, int] = {}
         chosen = self.terms
         if chunks >= cut.from_chunks:
@@ -107,16 +107,16 @@ class _Words:
         for number, term in enumerate(self.terms):
             if term not in chosen:
                 continue
-            rows = list(self._execute(sql, (quoted(term),)))
+            rows: dict[int, float] = dict(self._execute(sql, (quoted(term),)))
             df[term] = len(rows)
             if not rows:
                 continue
             # FTS5 weighs by the whole table, whatever range is asked for.
             holding = len(rows) if whole else self._holding(term)
             weight = idf(chunks, len(rows)) / -fts_idf(self._all, holding)
-            for chunk_id, score in rows:
+            for chunk_id, score in rows.items():
                 scores[chunk_id] = scores.get(chunk_id, 0.0) + score * weight
-            held[number] = {chunk_id for chunk_id, _ in rows}
+            held[number] = rows
         for term, count in df.items():
             self.df[term] = self.df.get(term, 0) + count
         self.asked.update(chosen)
@@ -136,7 +136,7 @@ class _Words:
         self._note(best, self._held)
         return best
 
-    def _note(self, hits: Iterable[tuple[int, float]], held: dict[int, set[int]]) -> None:
+    def _note(self, hits: Iterable[tuple[int, float]], held: dict[int, Container[int]]) -> None:
         for chunk_id, _ in hits:
             self.matched[chunk_id] = {number for number, chunks in held.items() if chunk_id in chunks}
 

@@ -141,25 +141,34 @@ class Reader:
         session's last compaction.
         """
         ids = list(dict.fromkeys(chunk_ids))
-        hidden = self._hidden(session, as_of) if session else frozenset()
-        pointers: dict[int, list[PointerRow]] = {}
-        for row in self._pointer_rows(ids, as_of):
-            if row[0] not in hidden:
-                pointers.setdefault(row[0], []).append(PointerRow(*row[1:]))
+        places = self.places(ids, as_of=as_of, session=session)
         found = {}
         g = self.generation
         sql = f"SELECT id, hex(key), text, source_class, role, n_tokens FROM chunk_{g} WHERE id IN (%s)"
-        for chunk_id, key, text, source_class, role, tokens in self._batched(sql, [i for i in ids if i in pointers]):
+        for chunk_id, key, text, source_class, role, tokens in self._batched(sql, list(places)):
             found[chunk_id] = PassageRow(
-                chunk_id,
-                key.lower(),
-                text,
-                SOURCE_CLASSES[source_class],
-                ROLES[role],
-                tokens,
-                tuple(sorted(pointers[chunk_id], key=lambda p: (-p.ts, -p.seq, p.event_id, p.start))),
+                chunk_id, key.lower(), text, SOURCE_CLASSES[source_class], ROLES[role], tokens, places[chunk_id]
             )
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
+
+    def places(
+        self, chunk_ids: Iterable[int], *, as_of: int | None = None, session: str | None = None
+    ) -> dict[int, tuple[PointerRow, ...]]:
+        """Return where the chunks of these ids that may be seen were said, each the newest first; as `passages`."""
+        ids = list(dict.fromkeys(chunk_ids))
+        hidden = self._hidden(session, as_of) if session else frozenset()
+        found: dict[int, list[PointerRow]] = {}
+        for chunk_id, *row in self._pointer_rows(ids, as_of):
+            if chunk_id not in hidden:
+                found.setdefault(chunk_id, []).append(PointerRow._make(row))
+        for rows in found.values():
+            if len(rows) > 1:
+                rows.sort(key=lambda p: (-p.ts, -p.seq, p.event_id, p.start))
+        return {chunk_id: tuple(found[chunk_id]) for chunk_id in ids if chunk_id in found}
+
+    def texts(self, chunk_ids: Iterable[int]) -> dict[int, str]:
+        """Return the texts of these chunks."""
+        return dict(self._batched(f"SELECT id, text FROM chunk_{self.generation} WHERE id IN (%s)", list(chunk_ids)))
 
     def exchange(self, ids: Iterable[int]) -> dict[int, ExchangeRow]:
         """Return the exchanges of these ids with the chunks of their prompt and of their final answer."""

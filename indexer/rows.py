@@ -1,6 +1,7 @@
 """The rows a reader of the index hands out, and the numbers that stand for kinds, classes, roles and flags."""
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 # Kinds of pointer: what a passage is in its place.
 PROMPT, FINAL, NARRATION, SUMMARY, TOOL_CALL, TOOL_RESULT, REASONING, WORKER, CURATED, MEMORY = range(10)
@@ -73,9 +74,8 @@ class IndexMeta:
     data_version: int  # rises with every committed change of chunks or vectors
 
 
-@dataclass(frozen=True, slots=True)
-class PointerRow:
-    """One place where a chunk was said."""
+class PointerRow(NamedTuple):
+    """One place where a chunk was said. A turn reads a thousand: a tuple is made in a tenth of a dataclass's time."""
 
     event_id: str
     start: int

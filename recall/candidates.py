@@ -14,13 +14,13 @@ Every number is fixed: nothing is scaled by what else was found, so that a score
 """
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 
 from indexer.lexical import Cut
 from indexer.reader import Reader
-from indexer.rows import TALK, ExchangeRow, PassageRow, PointerRow, RowFilter
+from indexer.rows import TALK, ExchangeRow, PointerRow, RowFilter
 from recall import neighbours
 from recall.cues import Cues
 from recall.forms import is_announcement, is_pasted, is_question
@@ -76,9 +76,10 @@ class _Evidence:
 
 @dataclass(frozen=True, slots=True)
 class _Seen:
-    """A passage with the sighting that speaks for it."""
+    """A passage's places, and the one that speaks for it. Its text is read only when it may win."""
 
-    row: PassageRow
+    chunk: int
+    places: tuple[PointerRow, ...]
     pointer: PointerRow
     source: str
 
@@ -108,7 +109,7 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     around = seen.read([c for c in around if allowed is None or c in allowed])
     pool = [seen[c] for c in dict.fromkeys([*seeds, *around])]
     passages = reader.meta().n_chunks
-    found = _Relevance(evidence, exchanges, cues.terms, lexical.df, passages, s, classes, lift).best(pool)
+    found = _Relevance(evidence, exchanges, cues.terms, lexical.df, passages, s, classes, lift).best(pool, reader.texts)
     return Found(
         tuple(found),
         allowed,
@@ -182,17 +183,14 @@ class _Rows:
         """Read these passages; return those that may be seen, in the given order."""
         new = [c for c in chunks if c not in self._seen]
         if new:
-            rows = self._reader.passages(new, as_of=self._as_of, session=self._session)
-            self._seen.update((chunk, self._look(row)) for chunk, row in rows.items())
+            places = self._reader.places(new, as_of=self._as_of, session=self._session)
+            self._seen.update((chunk, self._look(chunk, rows)) for chunk, rows in places.items())
         return [c for c in chunks if c in self._seen]
 
-    def _look(self, row: PassageRow) -> _Seen:
+    def _look(self, chunk: int, places: tuple[PointerRow, ...]) -> _Seen:
         """The sighting that speaks for a chunk: one that may be shown, of its best class, the latest."""
-        pointers = row.pointers
-        first = pointers[0]
-        if len(pointers) > 1:
-            first = max(pointers, key=self._standing)
-        return _Seen(row, first, _source(first))
+        first = places[0] if len(places) == 1 else max(places, key=self._standing)
+        return _Seen(chunk, places, first, _source(first))
 
     def _standing(self, p: PointerRow) -> tuple[bool, float, int, int, str]:
         barred = bool(p.flags & (_SUPERSEDED | _PRIVATE))
@@ -217,10 +215,10 @@ class _Lift:
 
     def of(self, seen: _Seen) -> float:
         """Return what is added to the relevance of a passage."""
-        lift = self._s.wish if seen.row.chunk_id in self._wishes else 0.0
+        lift = self._s.wish if seen.chunk in self._wishes else 0.0
         if self._when is not None and not seen.pointer.flags & TALK:  # there the day stands before the words
             begin, before = self._when
-            lift += self._s.when * any(begin <= p.ts < before for p in seen.row.pointers)
+            lift += self._s.when * any(begin <= p.ts < before for p in seen.places)
         return lift
 
 
@@ -247,28 +245,33 @@ class _Relevance:
             e.id: max((evidence.of(c, s) for c in e.prompt_chunks), default=0.0) for e in exchanges.values()
         }
 
-    def best(self, pool: Sequence[_Seen]) -> list[Candidate]:
-        """The k most relevant passages of a pool, best first."""
+    def best(self, pool: Sequence[_Seen], read: Callable[[Sequence[int]], Mapping[int, str]]) -> list[Candidate]:
+        """The k most relevant passages of a pool, best first; `read` returns texts by chunk id."""
         covered = self._session_cover(pool)
         open_ = []
         for seen in pool:
-            b = self._evidence.of(seen.row.chunk_id, self._s)
+            b = self._evidence.of(seen.chunk, self._s)
             context = self._context(seen, covered)
             if b > 0 or context > self._s.place:
                 context += self._lift.of(seen)
                 open_.append((b * self._classes[seen.source] + context, b, context, seen))
-        open_.sort(key=lambda entry: (-entry[0], entry[3].row.chunk_id))
+        open_.sort(key=lambda entry: (-entry[0], entry[3].chunk))
         found: list[tuple[float, int, float, _Seen, tuple[str, ...]]] = []
+        texts: dict[int, str] = {}
         least = -1.0
-        for most, b, context, seen in open_:
+        for place, (most, b, context, seen) in enumerate(open_):
             if len(found) >= self._s.k and most < least:
                 break  # form only lowers: nothing further down can come among the best
-            weight, demoted = _form(seen.source, seen.row.text, self._classes[seen.source], self._s)
-            found.append((b * weight + context, seen.row.chunk_id, b, seen, demoted))
+            if seen.chunk not in texts:
+                texts.update(read([entry[3].chunk for entry in open_[place : place + self._s.k]]))
+            weight, demoted = _form(seen.source, texts[seen.chunk], self._classes[seen.source], self._s)
+            found.append((b * weight + context, seen.chunk, b, seen, demoted))
             if len(found) >= self._s.k:
                 least = sorted((entry[0] for entry in found), reverse=True)[self._s.k - 1]
         found.sort(key=lambda entry: (-entry[0], entry[1]))
-        return [self._candidate(seen, b, x, demoted) for x, _, b, seen, demoted in found[: self._s.k]]
+        return [
+            self._candidate(seen, texts[seen.chunk], b, x, demoted) for x, _, b, seen, demoted in found[: self._s.k]
+        ]
 
     def _context(self, seen: _Seen, covered: Mapping[str, float]) -> float:
         """What surrounds a passage: its session, its place there, and the prompt that a final answer answers."""
@@ -292,23 +295,23 @@ class _Relevance:
             return {}
         held: dict[str, set[int]] = {}
         for seen in pool:
-            matched = self._evidence.matched.get(seen.row.chunk_id)
+            matched = self._evidence.matched.get(seen.chunk)
             if matched:
                 held.setdefault(seen.pointer.session, set()).update(matched)
         return {session: sum(self._idf[i] for i in numbers) / whole for session, numbers in held.items()}
 
-    def _candidate(self, seen: _Seen, b: float, x: float, demoted: tuple[str, ...]) -> Candidate:
-        row, first = seen.row, seen.pointer
+    def _candidate(self, seen: _Seen, text: str, b: float, x: float, demoted: tuple[str, ...]) -> Candidate:
+        first = seen.pointer
         exchange = self._exchanges.get(first.exchange_id)
         risks = tuple(name for flag, name in _RISK_FLAGS if first.flags & flag)
         return Candidate(
-            chunk=row.chunk_id,
-            text=row.text,
-            pointers=(_pointer(first), *(_pointer(p) for p in row.pointers if p is not first)),
+            chunk=seen.chunk,
+            text=text,
+            pointers=(_pointer(first), *(_pointer(p) for p in seen.places if p is not first)),
             head=exchange.prompt_head if exchange is not None and seen.source != "prompt" else "",
-            bm25=self._evidence.words.get(row.chunk_id, 0.0),
-            cosine=self._evidence.cosine.get(row.chunk_id),
-            matched=frozenset(self._terms[i] for i in self._evidence.matched.get(row.chunk_id, ())),
+            bm25=self._evidence.words.get(seen.chunk, 0.0),
+            cosine=self._evidence.cosine.get(seen.chunk),
+            matched=frozenset(self._terms[i] for i in self._evidence.matched.get(seen.chunk, ())),
             evidence=b * self._classes[seen.source],
             relevance=x,
             demoted=(*demoted, *risks),

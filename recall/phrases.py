@@ -3,6 +3,7 @@
 On the hook path: standard library only.
 """
 
+import functools
 import itertools
 import math
 from collections.abc import Mapping, Sequence
@@ -62,6 +63,7 @@ def adjacent(prompt: str, weight: Mapping[str, float]) -> dict[tuple[str, str], 
     }
 
 
+@functools.lru_cache(maxsize=50_000)
 def stem_of(word: str) -> str:
     """Return a word without what inflects it in English: it only has to be the same for the forms of one word."""
     for ending in ("ing", "ed", "es", "s"):

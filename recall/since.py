@@ -103,13 +103,17 @@ class _Links:
                     words = " ".join(row.text.split())
                     cut = words if len(words) <= WORDS else words[:WORDS].rsplit(" ", 1)[0] + " …"
                     notes[f"corrected on {_day(said)}: {cut} ({_pointer(said)})"] = None
-        for name in dict.fromkeys(_NAME.findall(candidate.text)) if self._stated else ():
+        for name in self._renamed(candidate.text):
             head = self._head(name, candidate)
             if head is not None:
                 new, said = head
                 after.add(said.event_id)
                 notes[f"since {_day(said)}: {name} is now {new} ({_pointer(said)})"] = None
         return replace(candidate, notes=tuple(notes), behind=frozenset(after)) if notes else candidate
+
+    def _renamed(self, text: str) -> list[str]:
+        """The names in a text that were ever replaced."""
+        return [n for n in dict.fromkeys(_NAME.findall(text)) if n in self._stated] if self._stated else []
 
     def _head(self, name: str, candidate: Candidate) -> tuple[str, PointerRow] | None:
         """The last name of the chain that begins with this one, and where it was given."""
