@@ -71,15 +71,14 @@ _MOST_ACT_WORDS = 8
 _MOST_CHARS = 120
 
 
-def _made_of(phrases: list[str]) -> re.Pattern[str]:
+def _made_of(phrases: frozenset[str]) -> re.Pattern[str]:
     """Match a run of signs that these phrases fill; possessive, so that no run is divided in every way."""
     longest_first = sorted(phrases, key=len, reverse=True)
     return re.compile("(?:" + "|".join(map(re.escape, longest_first)) + ")+")
 
 
 _GOES_ON = _made_of(PHRASES)
-_GOES_ON_OR_ACTS = _made_of([*PHRASES, *ACTS])
-_ACTS = frozenset(ACTS)
+_GOES_ON_OR_ACTS = _made_of(PHRASES | ACTS)
 
 
 def typed(prompt: str) -> str:
@@ -139,7 +138,7 @@ def _orders(words: list[str]) -> bool:
 
 
 def _holds_act(word: str) -> bool:
-    return _GOES_ON_OR_ACTS.fullmatch(word) is not None and any(act in word for act in _ACTS)
+    return _GOES_ON_OR_ACTS.fullmatch(word) is not None and any(act in word for act in ACTS)
 
 
 def _is_shell(tokens: list[str]) -> bool:
