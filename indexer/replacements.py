@@ -54,10 +54,11 @@ def replacements(text: str) -> list[tuple[str, str]]:
         return []
     found: dict[tuple[str, str], None] = {}
     for sentence in _SENTENCE_END.split(text):
-        if _NO_CHANGE.search(sentence):
+        changes = _CHANGES.search(sentence)
+        # Nothing else can match; the patterns, which look at every place of a sentence, are dear.
+        if (not changes and " is now " not in sentence.lower()) or _NO_CHANGE.search(sentence):
             continue
-        patterns = (*_PATTERNS, _ARROW) if _CHANGES.search(sentence) else _PATTERNS
-        for pattern in patterns:
+        for pattern in (*_PATTERNS, _ARROW) if changes else _PATTERNS:
             for match in pattern.finditer(sentence):
                 old, new = match["old"].rstrip(".:-/"), match["new"].rstrip(".:-/")
                 if _is_replacement(old, new):
