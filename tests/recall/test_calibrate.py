@@ -2,15 +2,14 @@
 
 import json
 import os
-import subprocess
+from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.embedder import StubEmbedder
-from support.wire import WireFile
+from support.project import exchanges
 
 from indexer.rows import IndexMeta
 from recall import calibration, config
@@ -153,23 +152,20 @@ def test_an_unsafe_arm_leaves_its_default(tmp_path: Path) -> None:
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(indexed: Callable[..., Path]) -> Path:
     """A project of a few hundred exchanges, each about something of its own."""
-    monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    monkeypatch.chdir(folder)
-    for session in range(14):
-        file = WireFile(str(folder), seed=f"session {session}")
-        for number in range(20 * session, 20 * session + 20):
-            word = f"module{number % 40}"
-            file.add("prompt", text=f"The {word} endpoint fails in step {number}: where is its schema?")
-            file.add("reply", text=f"In step {number} the {word} endpoint reads {word}/schema_{number}.sql.")
-        file.write(Path(os.environ["RECALL_HOME"]) / "wire")
-    for words in (["init"], ["sync"], ["index", "--words-only"]):
-        assert run(words) == 0
-    return folder
+    sessions = [
+        exchanges(about(f"module{number % 40}", number) for number in range(20 * session, 20 * session + 20))
+        for session in range(14)
+    ]
+    return indexed(*sessions, words_only=True)
+
+
+def about(word: str, step: int) -> tuple[str, str]:
+    return (
+        f"The {word} endpoint fails in step {step}: where is its schema?",
+        f"In step {step} the {word} endpoint reads {word}/schema_{step}.sql.",
+    )
 
 
 def home() -> Path:
@@ -214,15 +210,9 @@ def test_index_fits_the_gate_of_a_store_that_is_large_enough(project: Path, caps
     assert held.passages >= LEAST_PASSAGES
 
 
-def test_too_small_a_store_has_no_safe_threshold(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Any) -> None:
-    monkeypatch.chdir(tmp_path)
-    file = WireFile(str(tmp_path))
-    file.add("prompt", text="Which port does the pelican gate use?")
-    file.add("reply", text="The pelican gate listens on port 8713.")
-    file.write(Path(os.environ["RECALL_HOME"]) / "wire")
-    subprocess.run(["git", "init", "-q", str(tmp_path)], check=True)
-    for words in (["init"], ["sync"], ["index", "--words-only"]):
-        assert run(words) == 0
+def test_too_small_a_store_has_no_safe_threshold(indexed: Callable[..., Path], capsys: Any) -> None:
+    said = ("Which port does the pelican gate use?", "The pelican gate listens on port 8713.")
+    indexed(exchanges([said]), words_only=True)
     capsys.readouterr()
 
     with pytest.raises(SystemExit) as ended:

@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.embedder import StubEmbedder
-from support.wire import WireFile
+from support.project import exchanges
 
 from recall.cite import sentences
 from recall.cli.app import App
@@ -74,21 +73,8 @@ FALSE = (
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, request: pytest.FixtureRequest) -> Path:
-    if "real_model" not in request.fixturenames:
-        monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    monkeypatch.chdir(folder)
-    file = WireFile(str(folder))
-    for question, answer in TALK:
-        file.add("prompt", text=question)
-        file.add("reply", text=answer)
-    file.write(Path(os.environ["RECALL_HOME"]) / "wire")
-    for words in (["init"], ["sync"], ["index"]):
-        assert run(words) == 0
-    return folder
+def project(indexed: Callable[..., Path], request: pytest.FixtureRequest) -> Path:
+    return indexed(exchanges(TALK), real_model="real_model" in request.fixturenames)
 
 
 @pytest.fixture

@@ -11,7 +11,6 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -23,7 +22,6 @@ from support.hooks import (
     client_command,
     counted,
     event,
-    hold_lock,
     payload,
     run_client,
     serving,
@@ -36,7 +34,6 @@ from recall.harness import HOOK_TIMEOUT_S
 from recall.hook_client import ANSWER_SHARE, LONGEST_DEADLINE_MS, SERVICE_SHARE
 from recall.service import Limits, Reply
 from transcript.kept_out import kept_out
-from transcript.paths import secure_dir
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the resident service is for Unix; elsewhere words answer")
 ALLOWED = {"os", "sys", "time", "_socket", "recall", "recall.hook_client"}
@@ -48,15 +45,6 @@ LIST = (  # a client that ends with the list of what it has imported
 ANSWER = json.dumps(
     {"hookSpecificOutput": {"hookEventName": "UserPromptSubmit", "additionalContext": "what was said"}}
 ).encode()
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Iterator[Path]:
-    """A data folder whose service lock the test holds: no client starts a real service."""
-    folder = secure_dir(tmp_path / "data")
-    held = hold_lock(folder)
-    yield folder
-    os.close(held)
 
 
 def answering(harness: str, raw: bytes, left: float) -> Reply:

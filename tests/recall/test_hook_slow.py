@@ -8,7 +8,6 @@ import os
 import random
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -16,7 +15,6 @@ from support.hooks import (
     SITE,
     client_command,
     counted,
-    hold_lock,
     payload,
     project,
     remember,
@@ -25,7 +23,6 @@ from support.hooks import (
 
 from indexer.segment import segment
 from indexer.store import Store
-from transcript.paths import secure_dir
 from transcript.workspace import Workspace
 
 pytestmark = [
@@ -34,14 +31,6 @@ pytestmark = [
 ]
 QUESTION = "on which port listens the invoice gateway"
 CHUNKS = 50_000
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Iterator[Path]:
-    folder = secure_dir(tmp_path / "data")
-    held = hold_lock(folder)
-    yield folder
-    os.close(held)
 
 
 @pytest.fixture

@@ -3,13 +3,12 @@
 import json
 import os
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.embedder import StubEmbedder
-from support.hooks import SITE, client_command, counted, hold_lock, project, run_client, serving, wait_for
+from support.hooks import SITE, client_command, counted, project, run_client, serving, wait_for
 from support.payloads import PAYLOADS, raw
 from support.record import NOW
 from support.story import ANA, at, story
@@ -28,7 +27,6 @@ from recall.warm_model import WarmModel
 from transcript.curation import decision
 from transcript.injected import has_block
 from transcript.log import Log
-from transcript.paths import secure_dir
 from transcript.projections import views
 from transcript.workspace import Workspace, exclude, init
 
@@ -36,14 +34,6 @@ pytestmark = pytest.mark.skipif(os.name != "posix", reason="clients are started 
 ANSWERED = [name for name, contract in CONTRACTS.items() if "SessionStart" in contract.answers]
 WITH_PROMPT = [name for name, contract in CONTRACTS.items() if contract.opens_with_prompt]
 NEXT = "- next: T2 Document the old schema"
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Iterator[Path]:
-    folder = secure_dir(tmp_path / "data")
-    held = hold_lock(folder)
-    yield folder
-    os.close(held)
 
 
 @pytest.fixture

@@ -8,7 +8,6 @@ import os
 import shutil
 import subprocess
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -17,7 +16,6 @@ from support.hooks import (
     client_command,
     counted,
     event,
-    hold_lock,
     ledger_rows,
     payload,
     project,
@@ -28,21 +26,12 @@ from support.hooks import (
 from recall.hook_turn import read_beat
 from recall.hook_words import bytes_third
 from transcript.lock import FileLock
-from transcript.paths import secure_dir
 from transcript.workspace import Workspace, exclude, locate
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="clients are started as on Unix")
 ASKED = "Which port does the invoice gateway listen on?"
 SAID = "The invoice gateway listens on port 7443 because 8080 is taken by the metrics exporter."
 QUESTION = "on which port listens the invoice gateway"
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Iterator[Path]:
-    folder = secure_dir(tmp_path / "data")
-    held = hold_lock(folder)
-    yield folder
-    os.close(held)
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 import json
 import os
-import subprocess
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -12,8 +11,7 @@ import anyio
 import pytest
 from click.testing import CliRunner
 from mcp import Client, StdioServerParameters, stdio_client
-from support.embedder import StubEmbedder
-from support.wire import WireFile
+from support.project import exchanges
 
 from indexer.own_output import OwnOutput
 from recall.cli import mcp as mcp_command
@@ -31,20 +29,8 @@ Talk = Callable[[Client], Awaitable[Any]]
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project with one session, indexed."""
-    monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    monkeypatch.chdir(folder)
-    file = WireFile(str(folder))
-    file.add("prompt", text=ASKED)
-    file.add("reply", text=SAID)
-    file.write(Path(os.environ["RECALL_HOME"]) / "wire")
-    for words in (["init"], ["sync"], ["index"]):
-        assert run(words) == 0
-    return folder
+def project(indexed: Callable[..., Path]) -> Path:
+    return indexed(exchanges([(ASKED, SAID)]))
 
 
 def asked(talk: Talk) -> Any:

@@ -1,13 +1,12 @@
 """In a talk between people the turns beside a turn speak for it; in an agent's session they do not."""
 
 import os
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.embedder import StubEmbedder
-from support.wire import WireFile
 
 from indexer.queue import embed
 from indexer.rows import TALK, ExchangeRow, PointerRow
@@ -65,31 +64,17 @@ def test_a_heading_names_day_and_speaker_as_people_ask_for_them() -> None:
 
 
 @pytest.fixture
-def talk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def talk(indexed: Callable[..., Path]) -> Path:
     """Ines and Rui, two sessions; both say the same short thing in the first one."""
-    monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
-    folder = tmp_path / "club"
-    folder.mkdir()
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    monkeypatch.chdir(folder)
-    for number, turns in enumerate(
-        (
-            [
-                ("Ines", "Bye!"),
-                ("Rui", "Bye!"),
-                ("Ines", "Did the heron nest survive the storm?"),
-                ("Rui", "All three."),
-            ],
-            [("Rui", "The pottery class was moved."), ("Ines", "Nothing else.")],
-        )
-    ):
-        file = WireFile(str(folder), seed=f"talk {number}")
-        for speaker, text in turns:
-            file.add("prompt", text=text, speaker=speaker)
-        file.write(Path(os.environ["RECALL_HOME"]) / "wire")
-    for words in (["init"], ["sync"], ["index", "--words-only"]):
-        assert run(words) == 0
-    return folder
+    first = (
+        ("Ines", "Bye!"),
+        ("Rui", "Bye!"),
+        ("Ines", "Did the heron nest survive the storm?"),
+        ("Rui", "All three."),
+    )
+    second = (("Rui", "The pottery class was moved."), ("Ines", "Nothing else."))
+    sessions = [[("prompt", {"text": text, "speaker": speaker}) for speaker, text in said] for said in (first, second)]
+    return indexed(*sessions, words_only=True)
 
 
 def query(capsys: Any, text: str) -> str:

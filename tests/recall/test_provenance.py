@@ -2,13 +2,12 @@
 
 import json
 import os
-import subprocess
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from support.embedder import StubEmbedder
-from support.wire import WireFile
+from support.project import exchanges
 
 from recall.cli.app import App
 from recall.cli.group import run
@@ -19,19 +18,8 @@ SAID = "The pelican gate listens on port 8713, behind the heron proxy."
 
 
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
-    folder = tmp_path / "shop"
-    folder.mkdir()
-    subprocess.run(["git", "init", "-q", str(folder)], check=True)
-    monkeypatch.chdir(folder)
-    file = WireFile(str(folder))
-    file.add("prompt", text="Which port does the pelican gate use?")
-    file.add("reply", text=SAID)
-    file.write(Path(os.environ["RECALL_HOME"]) / "wire")
-    for words in (["init"], ["sync"], ["index"]):
-        assert run(words) == 0
-    return folder
+def project(indexed: Callable[..., Path]) -> Path:
+    return indexed(exchanges([("Which port does the pelican gate use?", SAID)]))
 
 
 def told_by_a_hook(project: Path, session: str) -> None:

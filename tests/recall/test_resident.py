@@ -8,7 +8,7 @@ import json
 import os
 import socket
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -17,7 +17,6 @@ from support.hooks import (
     SITE,
     counted,
     event,
-    hold_lock,
     ledger_rows,
     payload,
     project,
@@ -32,21 +31,12 @@ from recall.hook_turn import read_beat
 from recall.resident import KEPT_FOR_WORDS_S, Resident
 from recall.warm_model import WarmModel
 from transcript.errors import EmbedderUnavailable
-from transcript.paths import secure_dir
 from transcript.workspace import Workspace
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="the resident service is for Unix")
 ASKED = "Which port does the invoice gateway listen on?"
 SAID = "The invoice gateway listens on port 7443 because 8080 is taken by the metrics exporter."
 QUESTION = "on which port listens the invoice gateway"
-
-
-@pytest.fixture
-def data(tmp_path: Path) -> Iterator[Path]:
-    folder = secure_dir(tmp_path / "data")
-    held = hold_lock(folder)
-    yield folder
-    os.close(held)
 
 
 @pytest.fixture
