@@ -59,8 +59,8 @@ PLAIN = Step(  # no step at all: words and vectors fused, in the order of their 
     tuple(pair for step in STEPS if step.name not in ("vectors", "near copies collapsed") for pair in step.off),
 )
 # Numbers of the scales and bounds: they switch nothing off.
-NO_STEP = frozenset({"k", "arm", "lexical_limit", "frequent_share", "rarest_terms", "words_half_at", "prompt_weight",
-                     "final_weight", "memory_weight"})  # fmt: skip
+NO_STEP = frozenset({"k", "arm", "lexical_limit", "vector_limit", "frequent_share", "rarest_terms", "words_half_at",
+                     "prompt_weight", "final_weight", "memory_weight"})  # fmt: skip
 
 
 def without(settings: Settings, step: Step) -> Settings:

@@ -151,7 +151,7 @@ def over_devrecall(
     timed = _Timed(settings, TokenCounter())
     with Store.open(corpus.workspace.index_path) as store:
         cached = None if embedder is None else CachedEmbedder(embedder, corpus.cache / "vectors")
-        vectors = None if cached is None else search(store, cached, settings.retrieval.arm)
+        vectors = None if cached is None else search(store, cached, settings.retrieval.vector_limit)
         meta = store.meta()
         made = Arms("devrecall", labels.sha256, meta.n_chunks, meta.n_vectors if vectors else 0, meta.model or "none")
         for name, engine in timed.engines(store, vectors).items():

@@ -82,7 +82,7 @@ def run(
     made, done, total = DatasetRun(dataset), 0, len(dataset.questions)
     for dialogue in dataset.dialogues:
         with opened(dialogue, cache, embedder=cached, settings=index_settings, now=now) as held:
-            vectors = None if cached is None else search(held.store, cached, settings.retrieval.arm)
+            vectors = None if cached is None else search(held.store, cached, settings.retrieval.vector_limit)
             deep = None if cached is None else search(held.store, cached, BASELINE_DEPTH)
             for name, engine in make(held.store, vectors, deep).items():
                 made.replies.setdefault(name, []).extend(ask(dialogue, engine, held, count))

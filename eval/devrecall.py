@@ -94,7 +94,7 @@ def evaluate_corpus(
     count_tokens = TokenCounter()
     with Store.open(corpus.workspace.index_path) as store:
         cached = None if embedder is None else CachedEmbedder(embedder, corpus.cache / "vectors")
-        vectors = None if cached is None else search(store, cached, settings.retrieval.arm)
+        vectors = None if cached is None else search(store, cached, settings.retrieval.vector_limit)
         engines: dict[str, Engine] = {OURS: shipped(store, vectors, settings, count_tokens)}
         engines |= {name: shipped(store, vectors, one, count_tokens) for name, one in variants.items()}
         if vectors is not None and not variants:

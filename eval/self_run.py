@@ -65,7 +65,7 @@ def run(
 
 
 def _engine(store: Store, proposal: Proposal, count: TokenCounter) -> Engine:
-    vectors = proposal.search(proposal.settings.retrieval.arm)
+    vectors = proposal.search(proposal.settings.retrieval.vector_limit)
     return shipped(store, vectors, proposal.settings, count, proposal.scorer)
 
 

@@ -127,6 +127,6 @@ def fit_gate(workspace: Workspace, store: Store, settings: Config, embedder: Emb
     if not is_due(calibration.read(workspace.home), store.meta(), settings.settings()):
         return
     found = settings.settings()
-    near = vector_search(store, embedder, found.retrieval.arm) if embedder is not None else None
+    near = vector_search(store, embedder, found.retrieval.vector_limit) if embedder is not None else None
     made = measure(store, near, found, now=datetime.now(UTC), count_tokens=TokenCounter())
     calibration.write(workspace.home, made.calibration(datetime.now(UTC)))

@@ -85,7 +85,7 @@ class Resident:
         try:
             store = room.open_store()
             settings = room.settings(self._data, self._env)
-            search = _VectorSearch(store, room, self._model, until, settings.retrieval.arm)
+            search = _VectorSearch(store, room, self._model, until, settings.retrieval.vector_limit)
             search.expect(turn.payload.prompt, gloss=settings.retrieval.gloss)
             means = Means(store, self._count_tokens, search, score_pool, store.meta())
             output = turn.answer(means, settings)
@@ -203,8 +203,8 @@ class _Room:
 class _VectorSearch:
     """The engine's vector search: encodes within the time, then scans; says in `reason` why it found nothing."""
 
-    def __init__(self, store: Store, room: _Room, model: WarmModel, until: float, arm: int) -> None:
-        self._store, self._room, self._model, self._until, self._arm = store, room, model, until, arm
+    def __init__(self, store: Store, room: _Room, model: WarmModel, until: float, limit: int) -> None:
+        self._store, self._room, self._model, self._until, self._limit = store, room, model, until, limit
         self.reason = ""
         self._expected: Job | None = None
         self._served = False  # a prompt with a gloss asks twice: the second answer may be late
@@ -237,5 +237,5 @@ class _VectorSearch:
             self.reason = "vector_unusable"
             return None
         self._served = True
-        hits = self._room.nearest(self._store, unit(vector), self._arm, allowed)
+        hits = self._room.nearest(self._store, unit(vector), self._limit, allowed)
         return [(hit.chunk_id, hit.similarity) for hit in hits]

@@ -10,6 +10,7 @@ MEANINGS = {
     "retrieval.k": "most candidates that are scored",
     "retrieval.arm": "best passages taken from words, and as many from vectors",
     "retrieval.lexical_limit": "most passages the word search returns; those beyond the arm serve to score exchanges",
+    "retrieval.vector_limit": "the same of the search by vectors",
     "retrieval.frequent_share": "in a large store, words that more passages hold than this share are not searched for",
     "retrieval.rarest_terms": "most words of a prompt that are searched for, the rarest first",
     "retrieval.gloss": "search for a prompt in another language by its English words too",

@@ -28,6 +28,7 @@ class RetrievalSettings:
     k: int = 50  # candidates that are scored
     arm: int = 100  # best passages taken from words and from vectors
     lexical_limit: int = 200  # passages the word search may return; those beyond the arm serve to score exchanges
+    vector_limit: int = 300  # the same of the vector search
     frequent_share: float = 0.15  # in a large store words that more passages hold are not searched for
     rarest_terms: int = 10  # and at most this many are
     gloss: bool = True  # a prompt in another language is searched for by its English words too
@@ -58,7 +59,7 @@ class RetrievalSettings:
     place: float = 0.2  # a session concludes at its end: weight of the exchange's place, 0 first to 1 last
 
     def __post_init__(self) -> None:
-        check_numbers(self, positive=("k", "arm", "lexical_limit", "rarest_terms", "words_half_at"))
+        check_numbers(self, positive=("k", "arm", "lexical_limit", "vector_limit", "rarest_terms", "words_half_at"))
 
 
 @dataclass(frozen=True, slots=True)

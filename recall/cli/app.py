@@ -166,7 +166,7 @@ class App:
         embedder = self.embedder()
         if embedder is None:
             return None
-        return vector_search(store, embedder, self.config.settings().retrieval.arm)
+        return vector_search(store, embedder, self.config.settings().retrieval.vector_limit)
 
     def bring_up(self, workspace: Workspace) -> None:
         """Bring views and rules files up to the record, after a write into it."""

@@ -80,7 +80,7 @@ def figures(store: Store) -> dict[str, list[tuple[Any, ...]]]:
 
 def top(store: Store, embedder: Any, queries: list[str]) -> list[list[str]]:
     """The first six events of each query, with how their text begins."""
-    vectors = vector_search(store, embedder, Settings().retrieval.arm)
+    vectors = vector_search(store, embedder, Settings().retrieval.vector_limit)
     assert vectors is not None
     return [
         [f"{row.candidate.pointer.event}#{row.candidate.pointer.start}" for row in turn.ranked[:6]]

@@ -160,7 +160,7 @@ def test_no_question_holds_a_credential(tmp_path):
 
 def test_a_setting_that_breaks_the_ranking_is_told_from_one_that_changes_nothing(record):
     _, store, _ = record
-    broken = Settings(retrieval=RetrievalSettings(arm=1, k=1, lexical_limit=1, dense_weight=0.0))
+    broken = Settings(retrieval=RetrievalSettings(arm=1, k=1, lexical_limit=1, vector_limit=1, dense_weight=0.0))
     held = run(
         dataset(said(store)), store, said(store), Proposal("now", Settings(), lambda k: None),
         [Proposal("same", Settings(), lambda k: None), Proposal("broken", broken, lambda k: None)], baselines=False,
