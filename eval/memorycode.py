@@ -1,7 +1,7 @@
 """Reads MemoryCode: mentor and mentee talk about coding conventions over up to 100 sessions, and some rules change.
 
 Every session names the exact rule and version it states (`instructions`). For each rule of a dialogue with ten
-sessions or more one question is asked, in two forms: the rule without its value, and the bare label ("function
+sessions or more one question is asked, in two forms: what all versions of the rule say, and the bare label ("function
 argument"). A rule that changed wants the newest version's session above every session that states another version and
 not the current one; a rule that never changed wants a session that states it first. Dialogues 1 to 120 are for
 development; as most of them have one to four sessions, histories are made of them by joining them in a fixed order.
@@ -24,7 +24,6 @@ LEAST_SESSIONS = 10
 JOINED = 30  # sessions of a development history, about
 RULE, LABEL = "rule", "label"
 _START = datetime(2024, 1, 8, 9, tzinfo=UTC)
-_VALUE = re.compile(r"'[^']*'|@\w[\w.]*")
 _SPEAKER = re.compile(r"^([^\W\d_][\w' .-]{0,40}): ", re.MULTILINE)
 
 
@@ -121,6 +120,10 @@ def _turns(number: int, text: str) -> Iterator[Turn]:
 
 
 def without_value(versions: Sequence[str]) -> str:
-    """Return a rule without its value: quoted strings and names of decorators go, and words not in every version."""
-    bare = [_VALUE.sub(" ", version).split() for version in versions]
-    return " ".join(word for word in bare[0] if all(word in other for other in bare[1:]))
+    """Return the words that all versions of a rule share: what differs is its value.
+
+    A rule with one version is returned whole. What it names is its subject: "add the '@retry' decorator to all
+    methods" and the same of '@validate' are two rules, both in force, that nothing else tells apart.
+    """
+    words = [version.split() for version in versions]
+    return " ".join(word for word in words[0] if all(word in other for other in words[1:]))

@@ -46,7 +46,7 @@ def test_newest_version_of_a_rule_stands_above_the_outdated_ones(shared, tmp_pat
     )
 
     newest, changed, first, stable = with_step
-    assert newest >= 0.85 * changed
-    assert first >= 0.78 * stable
+    assert newest >= 0.90 * changed
+    assert first >= 0.90 * stable
     assert newest > without[0]
     assert first >= without[2] - 1
