@@ -31,6 +31,7 @@ class Reader:
     def __init__(self, execute: Execute, *, cut: lexical.Cut | None = None) -> None:
         self._execute = execute
         self._cut = cut or lexical.Cut()
+        self._linked: set[str] = set()
         self.generation = self._serving_generation()
 
     def meta(self) -> IndexMeta:
@@ -129,8 +130,10 @@ class Reader:
 
     def _links(self, name: str) -> bool:
         """Whether the generation has this table: an index of schema 1 that nobody has written to since has not."""
-        sql = "SELECT 1 FROM sqlite_master WHERE name = ?"
-        return bool(list(self._execute(sql, (f"{name}_{self.generation}",))))
+        table = f"{name}_{self.generation}"
+        if table not in self._linked and list(self._execute("SELECT 1 FROM sqlite_master WHERE name = ?", (table,))):
+            self._linked.add(table)
+        return table in self._linked
 
     def passages(
         self, chunk_ids: Iterable[int], *, as_of: int | None = None, session: str | None = None

@@ -17,6 +17,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from indexer.lexical import Cut
 from indexer.reader import Reader
@@ -47,6 +48,7 @@ SOURCES = (
 _EXTERNAL, _SUPERSEDED, _PRIVATE = 8, 32, 64  # indexer.rows
 _RISK_FLAGS = ((1, "abandoned"), (2, "rewound"), (_EXTERNAL, "external"), (_SUPERSEDED, "superseded"))
 LEAST_PASSAGES = 2000
+_SAID_BY_AGENT = ("narration", "final", "worker")
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,8 +76,7 @@ class _Evidence:
         return bm25 / (bm25 + s.words_half_at) + s.dense_weight * max(0.0, cosine or 0.0)
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
+class _Seen(NamedTuple):
     """A passage's places, and the one that speaks for it. Its text is read only when it may win."""
 
     chunk: int
@@ -96,7 +97,7 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     near = nearest(cues, vectors, allowed) if vectors is not None else None
     evidence = _Evidence(dict(lexical.hits), dict(near or ()), lexical.matched)
     classes = _class_weights(s)
-    seen = _Rows(reader, query, as_of, classes)
+    seen = _Rows(reader, as_of, classes)
     seen.read([chunk for chunk, _ in lexical.hits])
     by_meaning = seen.read([chunk for chunk, _ in (near or ())[: s.arm]])
     laid_down = [c for c, _ in (*lexical.hits, *(near or ())) if c in wishes][: 2 * MOST_WISHES]
@@ -104,12 +105,15 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     beside = neighbours.beside(seen[c].pointer for c in seeds) if s.neighbour > 0 or s.asked > 0 else set()
     exchanges = reader.exchange(sorted({seen[c].pointer.exchange_id for c in seeds} | beside))
     lift = _Lift(cues, wishes, s)
-    surely = _surely(seeds, evidence, seen, classes, s) - lift.most
-    around = _around(exchanges, beside, evidence, seen, surely, s)
-    around = seen.read([c for c in around if allowed is None or c in allowed])
-    pool = [seen[c] for c in dict.fromkeys([*seeds, *around])]
     passages = reader.meta().n_chunks
-    found = _Relevance(evidence, exchanges, cues.terms, lexical.df, passages, s, classes, lift).best(pool, reader.texts)
+    idf = _idf(cues.terms, lexical.df, passages)
+    known = _session_cover(seen.hits(lexical.hits), evidence, idf)
+    begun = [seen[c] for c in seeds]
+    surely = _surely(begun, evidence, _session_cover(begun, evidence, idf), classes, s) - lift.most
+    around = _around(exchanges, beside, evidence, seen, known, surely, s)
+    around = seen.read([c for c in around if allowed is None or c in allowed])
+    pool = [*begun, *(seen[c] for c in dict.fromkeys(around) if c not in seeds)]
+    found = _Relevance(evidence, exchanges, cues.terms, idf, s, classes, lift).best(pool, reader.texts)
     return Found(
         tuple(found),
         allowed,
@@ -129,13 +133,47 @@ def _frequency(cues: Cues, df: Mapping[str, int]) -> dict[str, int]:
     return frequency
 
 
+def _idf(terms: Sequence[str], df: Mapping[str, int], passages: int) -> list[float]:
+    """How much each word of the prompt tells apart; 0 for a word that no passage holds."""
+    total = max(passages, LEAST_PASSAGES)
+    held = [df.get(term, 0) for term in terms]
+    return [math.log((total - n + 0.5) / (n + 0.5) + 1) if n else 0.0 for n in held]
+
+
+def _session_cover(pool: Iterable[_Seen], evidence: _Evidence, idf: Sequence[float]) -> dict[str, float]:
+    """Session -> share of the prompt's words, weighed by rarity, that its passages hold together."""
+    whole = sum(idf)
+    if whole <= 0:
+        return {}
+    held: dict[str, set[int]] = {}
+    for seen in pool:
+        matched = evidence.matched.get(seen.chunk)
+        if matched:
+            held.setdefault(seen.pointer.session, set()).update(matched)
+    return {session: sum(idf[i] for i in numbers) / whole for session, numbers in held.items()}
+
+
 def _surely(
-    seeds: Iterable[int], evidence: _Evidence, seen: "_Rows", classes: Mapping[str, float], s: RetrievalSettings
+    seeds: Iterable[_Seen],
+    evidence: _Evidence,
+    covered: Mapping[str, float],
+    classes: Mapping[str, float],
+    s: RetrievalSettings,
 ) -> float:
-    """A relevance that k of the seeds reach whatever their form and context; below 0 where there are fewer."""
-    lowest = min(1.0, s.announcement, s.question, s.pasted)
-    reached = sorted((evidence.of(c, s) * classes[seen[c].source] * lowest for c in seeds), reverse=True)
+    """A relevance that k of the seeds reach whatever their form; below 0 where there are fewer."""
+    lowest = {"prompt": min(1.0, s.question, s.pasted), **dict.fromkeys(_SAID_BY_AGENT, min(1.0, s.announcement))}
+    reached = []
+    for seen in seeds:
+        least = evidence.of(seen.chunk, s) * classes[seen.source] * lowest.get(seen.source, 1.0)
+        reached.append(least + _setting(seen.pointer, covered, s))
+    reached.sort(reverse=True)
     return reached[s.k - 1] if len(reached) >= s.k else -1.0
+
+
+def _setting(pointer: PointerRow, covered: Mapping[str, float], s: RetrievalSettings) -> float:
+    """What a passage's session, and its place there, add: a talk between people concludes nowhere."""
+    cover = covered.get(pointer.session, 0.0)
+    return s.talk_session * cover if pointer.flags & TALK else s.session * cover + s.place * pointer.place
 
 
 def _around(
@@ -143,34 +181,34 @@ def _around(
     beside: AbstractSet[int],
     evidence: _Evidence,
     seen: "_Rows",
+    covered: Mapping[str, float],
     least: float,
     s: RetrievalSettings,
 ) -> list[int]:
     """The prompts and final answers of exchanges, without those that cannot come among the best.
 
-    A passage that no search returned has no evidence of its own: only its context speaks for it.
+    Class and form only lower what a passage's own evidence is worth.
     """
     wanted: dict[int, None] = {}
-    most = max(s.session + s.place, s.talk_session + s.speaker if beside else 0.0)
-    prompts = {
-        n: max((evidence.of(c, s) for c in e.prompt_chunks if c in seen), default=0.0) for n, e in exchanges.items()
-    }
+    prompts = {n: max((evidence.of(c, s) for c in e.prompt_chunks), default=0.0) for n, e in exchanges.items()}
     for n, e in exchanges.items():
         near = 0.0
+        cover = covered.get(e.session, 0.0)
+        most = s.session * cover + s.place
         if n in beside:
+            most = max(most, s.talk_session * cover + s.speaker)
             near = neighbours.passed_on(n, exchanges, prompts, neighbour=s.neighbour, asked=s.asked)
         for chunks, context in ((e.prompt_chunks, near), (e.final_chunks, s.link * prompts[n])):
-            can_win = most + context >= least
-            wanted.update((c, None) for c in chunks if can_win or c in seen)
+            short = least - most - context
+            wanted.update((c, None) for c in chunks if c in seen or evidence.of(c, s) >= short)
     return list(wanted)
 
 
 class _Rows:
-    """Passages by chunk id, each read once."""
+    """Passages by chunk id, each read once; both searches leave out what stands in the running session."""
 
-    def __init__(self, reader: Reader, query: Query, as_of: int | None, classes: Mapping[str, float]) -> None:
-        self._reader, self._session, self._as_of = reader, query.session or None, as_of
-        self._classes = classes
+    def __init__(self, reader: Reader, as_of: int | None, classes: Mapping[str, float]) -> None:
+        self._reader, self._as_of, self._classes = reader, as_of, classes
         self._seen: dict[int, _Seen] = {}
 
     def __getitem__(self, chunk: int) -> _Seen:
@@ -183,9 +221,13 @@ class _Rows:
         """Read these passages; return those that may be seen, in the given order."""
         new = [c for c in chunks if c not in self._seen]
         if new:
-            places = self._reader.places(new, as_of=self._as_of, session=self._session)
+            places = self._reader.places(new, as_of=self._as_of)
             self._seen.update((chunk, self._look(chunk, rows)) for chunk, rows in places.items())
         return [c for c in chunks if c in self._seen]
+
+    def hits(self, hits: Iterable[tuple[int, float]]) -> list[_Seen]:
+        """The passages of a search that were read."""
+        return [self._seen[c] for c, _ in hits if c in self._seen]
 
     def _look(self, chunk: int, places: tuple[PointerRow, ...]) -> _Seen:
         """The sighting that speaks for a chunk: one that may be shown, of its best class, the latest."""
@@ -230,24 +272,20 @@ class _Relevance:
         evidence: _Evidence,
         exchanges: Mapping[int, ExchangeRow],
         terms: Sequence[str],
-        df: Mapping[str, int],
-        passages: int,
+        idf: Sequence[float],
         s: RetrievalSettings,
         classes: Mapping[str, float],
         lift: "_Lift",
     ) -> None:
         self._evidence, self._exchanges, self._terms, self._s, self._classes = evidence, exchanges, terms, s, classes
-        self._lift = lift
-        total = max(passages, LEAST_PASSAGES)
-        held = [df.get(term, 0) for term in terms]
-        self._idf = [math.log((total - n + 0.5) / (n + 0.5) + 1) if n else 0.0 for n in held]
+        self._lift, self._idf = lift, idf
         self._prompts = {
             e.id: max((evidence.of(c, s) for c in e.prompt_chunks), default=0.0) for e in exchanges.values()
         }
 
     def best(self, pool: Sequence[_Seen], read: Callable[[Sequence[int]], Mapping[int, str]]) -> list[Candidate]:
         """The k most relevant passages of a pool, best first; `read` returns texts by chunk id."""
-        covered = self._session_cover(pool)
+        covered = _session_cover(pool, self._evidence, self._idf)
         open_ = []
         for seen in pool:
             b = self._evidence.of(seen.chunk, self._s)
@@ -276,29 +314,16 @@ class _Relevance:
     def _context(self, seen: _Seen, covered: Mapping[str, float]) -> float:
         """What surrounds a passage: its session, its place there, and the prompt that a final answer answers."""
         s, pointer = self._s, seen.pointer
-        cover = covered.get(pointer.session, 0.0)
-        if pointer.flags & TALK:  # a talk concludes nowhere
+        around = _setting(pointer, covered, s)
+        if pointer.flags & TALK:
             near = neighbours.passed_on(
                 pointer.exchange_id, self._exchanges, self._prompts, neighbour=s.neighbour, asked=s.asked
             )
             named = s.speaker if s.speaker and neighbours.is_named(pointer.worker, self._terms) else 0.0
-            return s.talk_session * cover + near + named
-        around = s.session * cover + s.place * pointer.place
+            return around + near + named
         if seen.source == "final":
             around += s.link * self._prompts.get(pointer.exchange_id, 0.0)
         return around
-
-    def _session_cover(self, pool: Sequence[_Seen]) -> dict[str, float]:
-        """Session -> share of the prompt's words, weighed by rarity, that its passages hold together."""
-        whole = sum(self._idf)
-        if whole <= 0:
-            return {}
-        held: dict[str, set[int]] = {}
-        for seen in pool:
-            matched = self._evidence.matched.get(seen.chunk)
-            if matched:
-                held.setdefault(seen.pointer.session, set()).update(matched)
-        return {session: sum(self._idf[i] for i in numbers) / whole for session, numbers in held.items()}
 
     def _candidate(self, seen: _Seen, text: str, b: float, x: float, demoted: tuple[str, ...]) -> Candidate:
         first = seen.pointer
@@ -329,7 +354,7 @@ def _source(row: PointerRow) -> str:
 def _form(source: str, text: str, weight: float, s: RetrievalSettings) -> tuple[float, tuple[str, ...]]:
     """Weight of a passage by its class and form, with the reasons for anything below 1."""
     demoted = [source] if weight < 1 else []
-    if source in ("narration", "final", "worker") and is_announcement(text):
+    if source in _SAID_BY_AGENT and is_announcement(text):
         weight *= s.announcement
         demoted.append("announcement")
     elif source == "prompt" and is_question(text):

@@ -15,6 +15,7 @@ from recall.adaptive import SKIP, cut_down, decide, read_signals
 from recall.candidates import Found, candidates
 from recall.cues import Cues, read_cues
 from recall.gate import Asked, asked, gate_score, threshold
+from recall.heading import with_prompts
 from recall.history import asks_for_history
 from recall.injection import Rendered, inject, point
 from recall.likeness import folded
@@ -87,6 +88,7 @@ def recall(
     signals = read_signals(ranked, cues.terms, best=best, threshold=threshold(prompt, settings.gate), before=before)
     budget = decide(ranked, signals, settings.budget.mode, silent=reason)
     ranked = with_openings(cut_down(ranked, budget), reader, query, settings.budget)
+    ranked = with_prompts(ranked, reader, settings.budget.head_chars)
     clock.lap("select")
     ranked, rendered = render(
         ranked, query, settings, now=now, found=found, count_tokens=count_tokens, terms=cues.terms
