@@ -49,6 +49,7 @@ STEPS: tuple[Step, ...] = (
     _step("identifiers and paths in parts", retrieval__parts=False),
     _step("time words", retrieval__when=0.0),
     _step("standing wishes", retrieval__wish=0.0),
+    _step("prompt on the head line of its answer", budget__head_chars=0),
     _step("near copies collapsed", selection__near_copy=2.0),
     _step("diversity", selection__diversity=0.0),
     _step("corrections and replacements noted", selection__since=False),

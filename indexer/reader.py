@@ -6,6 +6,7 @@ from typing import Any
 from indexer import lexical, vocabulary
 from indexer.rows import (
     FINAL,
+    PRIVATE,
     PROMPT,
     ROLES,
     SOURCE_CLASSES,
@@ -197,6 +198,18 @@ class Reader:
             for i, session, ordinal, head, ts in self._batched(sql, wanted)
         }
         return {i: found[i] for i in wanted if i in found}
+
+    def prompts(self, exchanges: Iterable[int]) -> dict[int, tuple[str, int, int, int]]:
+        """Return where the prompt of each exchange begins: event, start and end of its first passage, time in s."""
+        g = self.generation
+        sql = (
+            f"SELECT p.exchange, v.event, p.start, p.end, p.ts FROM pointer_{g} p JOIN event_{g} v ON v.id = p.event"
+            f" WHERE p.exchange IN (%s) AND p.kind = {PROMPT} AND p.flags & {PRIVATE} = 0 ORDER BY p.seq, p.start"
+        )
+        found: dict[int, tuple[str, int, int, int]] = {}
+        for exchange, *place in self._batched(sql, [i for i in dict.fromkeys(exchanges) if i]):
+            found.setdefault(exchange, tuple(place))
+        return found
 
     def allowed(
         self, session: str | None = None, as_of: int | None = None, root: str | None = None

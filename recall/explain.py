@@ -115,6 +115,7 @@ def item_json(ranked: Ranked) -> dict[str, Any]:
         "session": item.pointer.session,
         "ts": item.pointer.said,
         "also": [pointer_text(p) for p in item.pointers[1:]],
+        "asked": pointer_text(item.asked) if item.asked else "",
         "verdict": ranked.verdict,
         "demoted": list(item.demoted),
         "reordered": item.moved,

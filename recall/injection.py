@@ -18,8 +18,8 @@ from datetime import UTC, datetime
 
 from indexer.rows import BY_PERSON, STATEMENT, STATEMENTS, TALK
 from recall.caps import fits, utf16_units
+from recall.heading import shows_head
 from recall.settings import BudgetSettings
-from recall.silence import is_continuation
 from recall.turn import Candidate, CountTokens, Pointer
 from scoring.authority import authority
 from transcript.injected import OPEN_PHRASE, neutralise
@@ -150,7 +150,7 @@ def _item(item: Candidate, budget: BudgetSettings, pointer_chars: int) -> str:
     notes = [cut(clean(note), room // 2) for note in item.notes[:MOST_NOTES]]
     room -= sum(utf16_units(note) + 1 for note in notes)
     head = ""
-    if item.head.strip() and item.source != "prompt" and not _is_its_head(item) and not is_continuation(item.head):
+    if shows_head(item):
         asked = _asked(item)
         name = f"asked ({pointer_text(asked, pointer_chars)}): " if asked else "asked: "
         head = name + cut(" ".join(clean(item.head).split()), min(budget.head_chars, room // 3))
@@ -162,11 +162,6 @@ def _item(item: Candidate, budget: BudgetSettings, pointer_chars: int) -> str:
     passage = quoted(clean(item.text), room, begins=item.pointer.start == 0)
     # Once more over the whole: a mark may not arise where two pieces meet.
     return neutralise("\n".join(line for line in (header, *notes, head, opening, passage) if line))
-
-
-def _is_its_head(item: Candidate) -> bool:
-    """Whether a passage is the prompt that its head line would repeat: a sub-agent's task is one."""
-    return " ".join(item.text.split()).startswith(" ".join(item.head.split()))
 
 
 def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
@@ -215,9 +210,10 @@ def label(item: Candidate) -> tuple[str, str]:
 
 
 def _asked(item: Candidate) -> Pointer | None:
-    """Where the prompt on the head line was said, for an item that stands for both."""
+    """Where the prompt on the head line was said; of an item that stands for both, the whole of it."""
     at = item.pointer
-    return next((p for p in item.pointers if p.source == "prompt" and p.exchange == at.exchange and p != at), None)
+    both = (p for p in item.pointers if p.source == "prompt" and p.exchange == at.exchange and p != at)
+    return next(both, item.asked)
 
 
 def quoted(text: str, most: int, *, begins: bool = True) -> str:

@@ -69,6 +69,7 @@ class Candidate:
     text: str
     pointers: tuple[Pointer, ...]  # the first one is shown
     head: str = ""  # head of the exchange's prompt; empty where the passage is that prompt
+    asked: Pointer | None = None  # where that prompt was said, for an item under its head line
     opening: str = ""  # how the answer begins in which the passage stands further down; its pointer is the last
     bm25: float = 0.0
     cosine: float | None = None

@@ -105,7 +105,8 @@ def result_text(number: int, ranked: Ranked, turn: str | None = None) -> str:
         f"R {ranked.score.total:.3f} ({near}, bm25 {item.bm25:.1f})  {shown}"
     ]
     if item.head.strip() and item.source != "prompt":
-        lines.append(f"   asked: {shortened(' '.join(item.head.split()), SNIPPET // 2)}")
+        where = f" ({pointer_text(item.asked)})" if item.asked else ""
+        lines.append(f"   asked{where}: {shortened(' '.join(item.head.split()), SNIPPET // 2)}")
     lines.append(f"   {shortened(words, SNIPPET)}")
     if turn:
         lines.append(f"   injected already: a hook put it in front of this session in turn {turn}")
