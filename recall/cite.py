@@ -9,7 +9,8 @@ import re
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from indexer.segment import STOP, segment
+from indexer.segment import segment
+from recall.facts import NUMBER, OPPOSITES, Facts, facts, fold, number, stem
 from recall.turn import Candidate, Ranked
 
 COVERAGE = 0.6  # share of a sentence's content words, facts counted double, that a passage must hold
@@ -24,26 +25,7 @@ _NOT_PROSE = re.compile(r"^[ \t]*(?:#{1,6}\s|\||<!--|={3,}\s*$|-{3,}\s*$|\[[^\]]
 _BULLET = re.compile(r"^[ \t]*(?:>[ \t]*)*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]*_`]*(?:\s+|$)|(?<=[。！？])")
 _ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|dr|mr|mrs|z\.B|bzw|ca)\.|\b[A-Za-z]\.)$", re.I)
-_NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:[.,:]\d+)*(?:\s?(?:%|ms|s|kb|mb|gb))?(?![\w])", re.I)
-_CODE = re.compile(r"`([^`\n]{1,200})`")
-_IDENTIFIER = re.compile(r"[\w\-./\\:#@]*(?:[a-z][A-Z]|_|/|\\|\w\.\w|--|#\d|[A-Za-z]\d|\d[A-Za-z])[\w\-./\\:#@]*")
-_NAME = re.compile(r"(?<=[\w,;:)] )[A-Z][\w'’-]*[a-z][\w'’-]*|\b[A-Z]{2,}[\w-]*\b")
-_DENIES = re.compile(
-    r"\b(?:not|no|never|none|nothing|neither|nor|without|cannot|can't|won't|don't|doesn't|didn't|isn't|aren't|wasn't|"
-    r"weren't|shouldn't|mustn't|wouldn't|couldn't|hasn't|haven't|hadn't|no longer|nicht|kein\w*|nie|niemals|ohne|"
-    r"pas|jamais|aucun\w*|sans|sin|nunca|ningún|ninguna|não|nessun\w*|mai)\b",
-    re.IGNORECASE,
-)
 _CLAUSE = re.compile(r";|\s[—–-]\s|,?\s(?:but|whereas|while|aber|mais|pero)\s|,\s(?:and|because|since|which|und)\s")
-_OPPOSITES = (
-    ("enable", "disable"), ("allow", "forbid"), ("allow", "deny"), ("before", "after"), ("always", "never"),
-    ("increase", "decrease"), ("add", "remove"), ("open", "close"), ("synchronous", "asynchronous"), ("on", "off"),
-    ("true", "false"), ("first", "last"), ("more", "less"), ("faster", "slower"), ("pass", "fail"), ("keep", "drop"),
-    ("local", "remote"), ("accept", "reject"), ("required", "optional"), ("above", "below"), ("start", "stop"),
-    ("succeed", "fail"), ("lock", "unlock"), ("up", "down"), ("internal", "external"), ("public", "private"),
-    ("oldest", "newest"), ("longer", "shorter"), ("min", "max"), ("minimum", "maximum"), ("yes", "no"),
-)  # fmt: skip
-_ENDINGS = ("ingly", "edly", "ations", "ation", "ings", "ing", "ies", "ied", "es", "ed", "ly", "s", "e")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +94,8 @@ def cite(draft: str, search: Callable[[str], Sequence[Ranked]]) -> list[Support]
 
 def support(sentence: Sentence, search: Callable[[str], Sequence[Ranked]]) -> Support:
     """Return what the record says to one sentence."""
-    claim = _Claim.of(sentence.text)
-    if len(claim.words) + len(claim.facts) < LEAST_WORDS or sentence.text.rstrip("\"'”’)*_ ").endswith(("?", "？")):
+    claim = facts(sentence.text)
+    if len(claim.words) + len(claim.named) < LEAST_WORDS or sentence.text.rstrip("\"'”’)*_ ").endswith(("?", "？")):
         return Support(sentence, NO_CLAIM)
     judged = [_judge(sentence, claim, ranked) for ranked in search(sentence.text)[:LOOKED_AT]]
     for verdict in (SUPPORTED, CONTRADICTED):
@@ -125,45 +107,17 @@ def support(sentence: Sentence, search: Callable[[str], Sequence[Ranked]]) -> Su
     return nearest or Support(sentence, UNSUPPORTED, reason="nothing in the record is like it")
 
 
-@dataclass(frozen=True, slots=True)
-class _Claim:
-    words: frozenset[str]  # stems of content words
-    facts: tuple[str, ...]  # numbers, identifiers, names: as written
-    numbers: frozenset[str]
-    denies: bool
-    stems: frozenset[str]  # every word's stem, for opposites
-
-    @classmethod
-    def of(cls, text: str) -> "_Claim":
-        facts = dict.fromkeys(m[1] for m in _CODE.finditer(text))
-        plain = _CODE.sub(" ", text)
-        for pattern in (_IDENTIFIER, _NAME):
-            facts |= dict.fromkeys(m[0].strip(".,:;#-") for m in pattern.finditer(plain))
-        named = {fold(fact) for fact in facts}
-        numbers = frozenset(_number(m[0]) for m in _NUMBER.finditer(text))
-        words = {stem(w) for w in segment(plain) if w not in STOP and not w.isdigit() and fold(w) not in named}
-        held = {part for fact in facts for part in segment(fact)}
-        kept = tuple(f for f in facts if fold(f) and not _NUMBER.fullmatch(f))
-        return cls(
-            frozenset(words - {stem(w) for w in held}),
-            kept,
-            numbers,
-            len(_DENIES.findall(text)) % 2 == 1,
-            frozenset(stem(w) for w in segment(text)),
-        )
-
-
-def _judge(sentence: Sentence, claim: _Claim, ranked: Ranked) -> Support:
+def _judge(sentence: Sentence, claim: Facts, ranked: Ranked) -> Support:
     """Hold one passage against a claim."""
     item = ranked.candidate
     whole = f"{item.head}\n{item.text}"
     held = frozenset(stem(w) for w in segment(whole))
     bare = fold(whole)
-    missing = tuple(fact for fact in claim.facts if fold(fact) not in bare)
-    numbers = frozenset(_number(m[0]) for m in _NUMBER.finditer(whole)) | frozenset(re.findall(r"\d+", whole))
+    missing = tuple(fact for fact in claim.named if fold(fact) not in bare)
+    numbers = frozenset(number(m[0]) for m in NUMBER.finditer(whole)) | frozenset(re.findall(r"\d+", whole))
     lost = sorted(claim.numbers - numbers)
-    weight = len(claim.words) + 2 * (len(claim.facts) + len(claim.numbers))
-    got = len(claim.words & held) + 2 * (len(claim.facts) - len(missing) + len(claim.numbers) - len(lost))
+    weight = len(claim.words) + 2 * (len(claim.named) + len(claim.numbers))
+    got = len(claim.words & held) + 2 * (len(claim.named) - len(missing) + len(claim.numbers) - len(lost))
     coverage = got / weight if weight else 0.0
     near = item.cosine is not None and item.cosine >= NEAR
     told = 2 * len(claim.words & held) >= len(claim.words)  # names alone say nothing of what is said about them
@@ -176,33 +130,16 @@ def _judge(sentence: Sentence, claim: _Claim, ranked: Ranked) -> Support:
     return Support(sentence, UNSUPPORTED, ranked, coverage, (*lost, *missing), reason)
 
 
-def _against(claim: _Claim, item: Candidate) -> str:
+def _against(claim: Facts, item: Candidate) -> str:
     """Why the statement of a passage that is most like the claim says the opposite, "" where it does not."""
-    parts = [_Claim.of(clause) for s in sentences(item.text) for clause in _CLAUSE.split(s.text)]
-    parts = parts or [_Claim.of(item.text)]
+    parts = [facts(clause) for s in sentences(item.text) for clause in _CLAUSE.split(s.text)]
+    parts = parts or [facts(item.text)]
     best = max(parts, key=lambda part: (len(part.stems & claim.stems), -len(part.stems)))
     ours, theirs = claim.stems, best.stems
-    for one, other in _OPPOSITES:
+    for one, other in OPPOSITES:
         for a, b in ((stem(one), stem(other)), (stem(other), stem(one))):
             if a in ours and b in theirs and a not in theirs and b not in ours:
                 return "" if claim.denies != best.denies else f"the record has '{b}' where the draft has '{a}'"
     if claim.denies != best.denies:
         return "one of the two denies what the other says"
     return ""
-
-
-def fold(text: str) -> str:
-    """Letters and digits alone, case folded: identifiers in any of their spellings are equal."""
-    return "".join(c for c in text.casefold() if c.isalnum())
-
-
-def stem(word: str) -> str:
-    """A word without its usual English ending; at least three characters stay."""
-    for ending in _ENDINGS:
-        if word.endswith(ending) and len(word) - len(ending) >= 3:
-            return word[: -len(ending)]
-    return word
-
-
-def _number(text: str) -> str:
-    return re.sub(r"[\s,]", "", text.lower()).lstrip("+")

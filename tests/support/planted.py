@@ -48,7 +48,8 @@ _NOT = re.compile(r"\b(?:won't|can't)|(?<=[a-z])n't\b| not\b(?! only)", re.I)
 _OPPOSITE = (
     ("always", "never"), ("enabled", "disabled"), ("before", "after"), ("added", "removed"), ("first", "last"),
     ("true", "false"), ("with", "without"), ("all", "none"), ("local", "remote"), ("now", "no longer"),
-    ("more", "less"), ("old", "new"), ("create", "delete"), ("creates", "deletes"), ("pass", "fail"), ("works", "fails"),
+    ("more", "less"), ("old", "new"), ("create", "delete"), ("creates", "deletes"), ("pass", "fail"),
+    ("works", "fails"),
 )  # fmt: skip
 
 
