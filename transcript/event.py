@@ -43,6 +43,26 @@ TYPES = frozenset(
         "health",
     }
 )
+MEMORY_TYPES = frozenset(
+    {
+        "memory.candidate",
+        "memory.verdict",
+        "memory.decided",
+        "memory.written",
+        "memory.amended",
+        "memory.superseded",
+        "memory.refuted",
+        "memory.archived",
+        "memory.restored",
+        "memory.checked",
+        "memory.source",
+        "memory.cited",
+        "memory.promoted",
+        "memory.prevented_mistake",
+        "memory.adopted",
+        "memory.approved",
+    }
+)
 ACTORS = frozenset({"user", "assistant", "tool", "system", "human"})
 ORIGINS = frozenset({"internal", "external"})
 TS_SOURCES = frozenset({"record", "joined", "file", "capture"})
@@ -56,6 +76,22 @@ BODY_KEYS: dict[str, tuple[str, ...]] = {
     "unknown": ("raw",),
     "sighting": ("of",),
     "mark": ("mark",),
+    "memory.candidate": ("found_by", "key", "memory_type", "sources", "text"),
+    "memory.verdict": ("label", "of", "reviewer", "round", "verdict"),
+    "memory.decided": ("of", "outcome", "pending", "reason"),
+    "memory.written": ("candidate", "memory_type", "sources", "statement", "text"),
+    "memory.amended": ("because", "memory", "set"),
+    "memory.superseded": ("by", "of", "reason"),
+    "memory.refuted": ("because", "memory"),
+    "memory.archived": ("memory",),
+    "memory.restored": ("memory",),
+    "memory.checked": ("memory", "path", "stale"),
+    "memory.source": ("path", "sha256", "text"),
+    "memory.cited": ("how", "of", "session"),
+    "memory.promoted": ("memory", "session"),
+    "memory.prevented_mistake": ("action", "cited", "memory", "session"),
+    "memory.adopted": ("cause", "event", "memory"),
+    "memory.approved": ("mac", "memory"),
 }
 NATIVE_KEYS = frozenset({"harness", "version", "id", "part", "adapter", "source"})
 ENVELOPE_KEYS = frozenset(
@@ -65,7 +101,7 @@ ENVELOPE_KEYS = frozenset(
 
 _ID = re.compile(f"[{ID_ALPHABET}]{{{ID_LENGTH}}}")
 _HASH = re.compile("[0-9a-f]{64}")
-_FAMILY = re.compile(r"(?:memory|proposal)\.[a-z][a-z_]*")
+_FAMILY = re.compile(r"proposal\.[a-z][a-z_]*")
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z")
 
 
@@ -133,6 +169,12 @@ def stamp(moment: datetime) -> str:
     return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%S.") + f"{moment.microsecond // 1000:03d}Z"
 
 
+def moment(stamp: str) -> datetime:
+    """Return a moment that the record or a file names; a day alone begins at midnight UTC."""
+    found = datetime.fromisoformat(stamp)
+    return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
 def is_stamp(text: object) -> bool:
     """Say whether text is a moment as the record writes it (a real one, in UTC)."""
     if not isinstance(text, str) or _STAMP.fullmatch(text) is None:
@@ -146,7 +188,7 @@ def is_stamp(text: object) -> bool:
 
 def is_type(name: object) -> bool:
     """Say whether the record knows events of this type."""
-    return isinstance(name, str) and (name in TYPES or _FAMILY.fullmatch(name) is not None)
+    return isinstance(name, str) and (name in TYPES or name in MEMORY_TYPES or _FAMILY.fullmatch(name) is not None)
 
 
 def genesis(workspace_id: str) -> str:

@@ -8,13 +8,14 @@ came since, and losing it loses time only. It holds words of the record: a redac
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Any
 
 from transcript.canonical import sha256_hex
 from transcript.errors import RecordError
-from transcript.event import MEMORY_TYPES, Event, Position
+from transcript.event import MEMORY_TYPES, Event, Position, moment
 from transcript.log import Log
+from transcript.memory_fold import empty, take
 from transcript.paths import write_atomic
 from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
@@ -152,12 +153,6 @@ def text_of(statement: str, why: str) -> str:
     return f"{statement}\nWhy: {why}" if why else statement
 
 
-def moment(stamp: str) -> datetime:
-    """Return a moment that the record or a file names; a day alone begins at midnight UTC."""
-    found = datetime.fromisoformat(stamp)
-    return found if found.tzinfo else found.replace(tzinfo=UTC)
-
-
 def span_of_body(value: object) -> Span:
     """Return the span that an event's body holds; an empty one where there is none."""
     held = value if isinstance(value, Mapping) else {}
@@ -176,32 +171,25 @@ def fold_memories(log: Log, *, snapshot: bool = True) -> MemoryState:
             if went_on != at:
                 _write_snapshot(log.workspace, state, went_on)
             return _built(state)
-    state = _empty()
-    at = _fold_on(log, state, log.start, whole=True)
-    assert at is not None
+    state = empty()
+    end = _fold_on(log, state, log.start, whole=True)
+    assert end is not None
     if snapshot:
-        _write_snapshot(log.workspace, state, at)
+        _write_snapshot(log.workspace, state, end)
     return _built(state)
 
 
 def fold_events(events: Iterable[tuple[Event, dict[str, Any]]]) -> MemoryState:
     """Return what events of a record add up to, given in its order with their bodies opened."""
-    state = _empty()
+    state = empty()
     for event, body in events:
-        _take(state, event, body)
+        take(state, event, body)
     return _built(state)
 
 
 def forget_snapshot(workspace: Workspace) -> None:
     """Remove the snapshot, which holds words of the record."""
     (workspace.run_dir / SNAPSHOT).unlink(missing_ok=True)
-
-
-# -- the fold, over plain JSON -------------------------------------------------------------
-
-
-def _empty() -> dict[str, Any]:
-    return {"memories": {}, "candidates": {}, "links": [], "files": {}, "cited": {}, "checkpoint": None}
 
 
 def _fold_on(log: Log, state: dict[str, Any], at: Position, *, whole: bool = False) -> Position | None:
@@ -214,124 +202,12 @@ def _fold_on(log: Log, state: dict[str, Any], at: Position, *, whole: bool = Fal
             if event.type == "redaction" and not whole:
                 return None
             if event.type in FOLDED and event.body:
-                _take(state, event, log.body(event))
+                take(state, event, log.body(event))
     except RecordError:
         if whole:
             raise
         return None
     return end
-
-
-def _take(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    take = _TAKERS.get(event.type)
-    if take is not None and body:
-        take(state, event, body)
-
-
-def _candidate(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    state["candidates"].setdefault(event.id, {"seq": event.seq, "body": body, "verdicts": [], "decided": None})
-
-
-def _verdict(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    held = state["candidates"].get(body.get("of"))
-    if held is not None:
-        held["verdicts"].append(body | {"event": event.id})
-
-
-def _decided(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    held = state["candidates"].get(body.get("of"))
-    if held is not None:
-        held["decided"] = body | {"event": event.id}
-
-
-def _written(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    marks = {"id": event.id, "seq": event.seq, "ts": event.ts}
-    state["memories"].setdefault(event.id, {"body": dict(body), **marks, "stale": [], "approved": [], "changed": {}})
-
-
-def _amended(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    held, new = state["memories"].get(body.get("memory")), body.get("set")
-    if held is not None and isinstance(new, dict):
-        held["body"] |= {"memory_type" if name == "type" else name: value for name, value in new.items()}
-
-
-def _superseded(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    of, by = span_of_body(body.get("of")), span_of_body(body.get("by"))
-    reason, at = str(body.get("reason", "")), str(body.get("at", ""))
-    state["links"].append([of.body(), by.body(), reason, at, event.id])
-    held, new = state["memories"].get(of.event), state["memories"].get(by.event)
-    if held is not None and of.event != by.event:
-        held["changed"] |= {"superseded_by": by.event, "supersession_note": reason}
-        closed = str(held["body"].get("valid_to") or "")
-        if at and (not closed or moment(at) < moment(closed)):
-            held["body"]["valid_to"] = at
-        if new is not None and of.event not in (named := list(new["body"].get("supersedes") or ())):
-            new["body"]["supersedes"] = [*named, of.event]
-
-
-def _refuted(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    held = state["memories"].get(body.get("memory"))
-    if held is not None:
-        held["changed"]["refuted_because"] = str(body.get("because") or event.id)
-
-
-def _archived(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    held = state["memories"].get(body.get("memory"))
-    if held is not None:
-        held["changed"]["archived"] = event.type == "memory.archived"
-
-
-def _checked(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    held, path = state["memories"].get(body.get("memory")), str(body.get("path", ""))
-    if held is not None:
-        others = [one for one in held["stale"] if one != path]
-        held["stale"] = [*others, path] if body.get("stale") else others
-
-
-def _source(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    state["files"][str(body.get("path", ""))] = [event.id, str(body.get("sha256", ""))]
-
-
-def _cited(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    of, session = str(body.get("of", "")), str(body.get("session", ""))
-    sessions = state["cited"].setdefault(of, [])
-    if session not in sessions:
-        sessions.append(session)
-    held = state["memories"].get(of)
-    if held is not None:  # the event carries the time of the answer that cites
-        held["changed"]["last_applied"] = max(held["changed"].get("last_applied", ""), event.ts[:10])
-
-
-def _approved(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    held = state["memories"].get(body.get("memory"))
-    if held is not None:
-        held["approved"].append(event.id)
-
-
-def _checkpoint(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
-    if body.get("state") == "complete":
-        state["checkpoint"] = body
-
-
-_TAKERS = {
-    "memory.candidate": _candidate,
-    "memory.verdict": _verdict,
-    "memory.decided": _decided,
-    "memory.written": _written,
-    "memory.amended": _amended,
-    "memory.superseded": _superseded,
-    "memory.refuted": _refuted,
-    "memory.archived": _archived,
-    "memory.restored": _archived,
-    "memory.checked": _checked,
-    "memory.source": _source,
-    "memory.cited": _cited,
-    "memory.approved": _approved,
-    "checkpoint": _checkpoint,
-}
-
-
-# -- from plain JSON to the types ----------------------------------------------------------
 
 
 def _built(state: dict[str, Any]) -> MemoryState:

@@ -24,7 +24,13 @@ BODIES: dict[str, dict[str, Any]] = {
     "mark": {"mark": "abandoned", "events": [b32id("first")], "note": ""},
     "checkpoint": {"note": "before the move"},
     "recall": {"prompt": "why", "items": []},
-    "memory.written": {"statement": "sqlite it is"},
+    "memory.written": {
+        "candidate": b32id("candidate"),
+        "memory_type": "project_fact",
+        "statement": "sqlite it is",
+        "text": "sqlite it is",
+        "sources": [],
+    },
 }
 
 
