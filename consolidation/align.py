@@ -17,22 +17,22 @@ def words_of(text: str) -> frozenset[str]:
 
 
 FILLERS = words_of(
-    "a an the this that these those also then just so very now well it its there here already really simply quite too "
-    "however therefore thus"
+    "a an the this that these those also then just so very now well it its there here already really simply quite "
+    "too however therefore thus"
 )
 CONDITIONS = words_of(
-    "if unless only except until till whether when whenever while before after without once provided assuming "
-    "wenn falls nur außer bis si sauf seulement"
+    "if unless only except until till whether when whenever while before after without once provided assuming wenn "
+    "falls nur außer bis si sauf seulement"
 )
 HEDGES = words_of(
-    "may might could would should think maybe perhaps likely probably suppose supposed seem seems appears appear yet "
-    "almost some sometimes usually often possibly apparently supposedly presumably theory ideally eventually unsure "
-    "unclear hypothetically least mostly nearly believe guess vielleicht wohl"
+    "may might could would should think maybe perhaps likely probably suppose supposed seem seems appears appear "
+    "yet almost some sometimes usually often possibly apparently supposedly presumably theory ideally eventually "
+    "unsure unclear hypothetically least mostly nearly believe guess vielleicht wohl"
 )
 TURNS = words_of(
     "fail fails failed failing refuse refuses refused avoid avoids avoided prevent prevents prevented stop stops "
-    "stopped lack lacks lacking unable impossible false untrue wrong wrongly incorrect incorrectly hardly barely rarely seldom "
-    "instead rather formerly previously doubt"
+    "stopped lack lacks lacking unable impossible false untrue wrong wrongly incorrect incorrectly hardly barely "
+    "rarely seldom instead rather formerly previously doubt"
 )
 _TOKEN = re.compile(r"[\w@./:\\#'$€£~+\-]*[\w/]|(?:[=!<>≤≥≠&|^%→←*]|(?<=\s)\+(?=\s))+")
 _NUMBER = re.compile(r"[-+~$€£#]*\d[\d.,:\-]*(?:%|ms|s|kb|mb|gb|x|k|m)?", re.IGNORECASE)

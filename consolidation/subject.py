@@ -1,17 +1,18 @@
-"""What a statement is about: the identifiers and names in it, and the words that are left when usual ones are taken out."""
+"""What a statement is about: its identifiers and names, and the words that are left without the usual ones."""
 
 from consolidation.align import words_of
-from recall.facts import Facts, facts, fold
+from recall.facts import Facts, facts, fold, stem
 
 MOST = 8
 LEAST_SHARED_WORDS = 2
 USUAL = words_of(
-    "use uses used using make makes made need needs work works working run runs running code file files line lines test "
-    "tests change changes changed add adds added set sets get gets call calls called function functions method name names "
-    "value values issue problem bug fix fixes fixed error errors case cases thing things way time new old same other "
-    "always never please must should want when where which instead default start starts end begin begins "
-    "convention rule ensure update updates updated"
+    "use uses used using make makes made need needs work works working run runs running code file files line lines "
+    "test tests change changes changed add adds added set sets get gets call calls called function functions method "
+    "name names value values issue problem bug fix fixes fixed error errors case cases thing things way time new "
+    "old same other always never please must should want when where which instead default start starts end begin "
+    "begins convention rule ensure update updates updated"
 )
+_USUAL_STEMS = frozenset(map(stem, USUAL))
 
 
 def subject(text: str) -> tuple[str, ...]:
@@ -35,12 +36,3 @@ def shared(one: str, other: str) -> frozenset[str]:
 
 def _rare(found: Facts) -> frozenset[str]:
     return frozenset(word for word in found.words if word not in _USUAL_STEMS and len(word) >= 3)
-
-
-def _stems(words: frozenset[str]) -> frozenset[str]:
-    from recall.facts import stem
-
-    return frozenset(map(stem, words))
-
-
-_USUAL_STEMS = _stems(USUAL)
