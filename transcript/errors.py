@@ -6,6 +6,7 @@ RecallError
 ├── RecordError          the record cannot be read or written as it stands
 │   └── RecordNewer      written by a newer version
 ├── PointerError         a source pointer names nothing, or more than one thing
+│   └── SpanChanged      its words are others than when it was taken
 ├── CurationError        a decision, a task or the like cannot be recorded as it was said
 ├── LockBusy             another process holds the lock
 ├── CaptureError         a source of transcripts cannot be taken in
@@ -45,6 +46,10 @@ class RecordNewer(RecordError):
 
 class PointerError(RecallError):
     """A source pointer names nothing, or more than one thing."""
+
+
+class SpanChanged(PointerError):
+    """The words of a span are others than when it was taken."""
 
 
 class CurationError(RecallError):
