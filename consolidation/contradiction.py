@@ -115,18 +115,19 @@ def _differ(one: str, other: str) -> Difference | None:
             return None
         detail = "one of the two denies what the other says" if denials else _told(opposite, flipped)
         return Difference(NEGATION if denials else OPPOSITE, detail, not any(t.kind == "cond" for t in extra))
-    if len(slots) != 1 or len(slots[0][0]) != 1 or len(slots[0][1]) != 1:
+    if len(slots) != 1:
         return None
-    (left,), (right,) = slots[0]
-    if not (left.is_fact and right.is_fact) or len(shared) < ALIGNED * (len(a) - 1):
+    left, right = slots[0]
+    if not all(t.is_fact for t in (*left, *right)) or len(shared) < ALIGNED * (len(a) - len(left)):
         return None
     inside = [t for x, y in gaps[1:-1] if not (x and y) for t in (*x, *y) if t.text.lower() not in STOP]
     if inside or any(t.kind in ("cond", "turn") for t in extra):
         return None  # "function argument names" are other names than "function names"
-    at = next(i for i, t in enumerate(a) if t is left)
-    number = left.kind == right.kind == "num"
-    sure = not (_ADDITIVE.search(one) or _ADDITIVE.search(other)) and (number or _is_said(a[:at]))
-    return Difference(NUMBER if number else VALUE, _told((left.text, right.text), flipped), sure)
+    number = all(t.kind == "num" for t in (*left, *right))
+    before = [t for t in a if t.start < left[0].start]
+    sure = not (_ADDITIVE.search(one) or _ADDITIVE.search(other)) and (number or _is_said(before))
+    values_of = " ".join(t.text for t in left), " ".join(t.text for t in right)
+    return Difference(NUMBER if number else VALUE, _told(values_of, flipped), sure)
 
 
 def _gaps(
@@ -139,7 +140,12 @@ def _gaps(
 
 
 def _opposites(left: Sequence[Token], right: Sequence[Token]) -> list[tuple[str, str]]:
-    return [(x.text, y.text) for x in left for y in right if (stem(x.text.lower()), stem(y.text.lower())) in _OPPOSITE]
+    return [
+        (x.text, y.text)
+        for x in left
+        for y in right
+        if "den" not in (x.kind, y.kind) and (stem(x.text.lower()), stem(y.text.lower())) in _OPPOSITE
+    ]
 
 
 def _told(pair: tuple[str, str] | None, flipped: bool) -> str:

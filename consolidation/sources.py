@@ -1,0 +1,44 @@
+"""The words that a candidate rests on, as verification reads them."""
+
+from collections.abc import Iterable
+
+from consolidation.claims import claims
+from consolidation.span import marked
+from indexer.passages import event_text
+from transcript.errors import PointerError
+from transcript.injected import strip_blocks
+from transcript.log import Log
+from transcript.memories import Span
+
+MARGIN = 4000  # characters around a span in which its sentences begin and end
+AGENT, PERSON, OTHERS = 1, 2, 0  # authority: a sub-agent's or peer's word stands below the agent's own
+
+
+def around(log: Log, span: Span, key: bytes) -> str:
+    """Return the whole sentences that a span touches, masked, own injections cut.
+
+    A span may begin behind the word that turns its sentence: what it is held against is the sentence.
+    """
+    event = log.get(span.event)
+    whole = event_text(event.type, log.body(event))
+    low, high = max(0, span.start - MARGIN), min(len(whole), span.end + MARGIN)
+    text = whole[low:high]
+    start, end = span.start - low, span.end - low
+    near = [claim for claim in claims(text) if claim.start < end and claim.end > start]
+    start, end = min([start, *(c.start for c in near)]), max([end, *(c.end for c in near)])
+    return strip_blocks(marked(event.id, whole, low + start, low + end, key)[1])
+
+
+def authority(log: Log, spans: Iterable[Span]) -> int:
+    """Return whose word stands at some places: the highest of PERSON, AGENT and OTHERS (a sub-agent, a peer)."""
+    best = OTHERS
+    for span in spans:
+        try:
+            event = log.get(span.event)
+        except PointerError:
+            continue
+        body = event.body
+        if event.origin == "external" or body.get("worker") or body.get("kind") == "worker_prompt":
+            continue
+        best = max(best, PERSON if event.actor in ("user", "human") else AGENT)
+    return best
