@@ -1,0 +1,89 @@
+"""Finds why something failed, said by the agent in one sentence, where an edit and a passing command came after it."""
+
+import re
+from collections.abc import Sequence
+
+from consolidation.finding import DANGLING, HEDGE, IDENTIFIER, Places, Sentence, made, part_of, prose
+from consolidation.model import Candidate, SessionView, Step
+from transcript.memories import MemoryState
+from transcript.projections.fold import PATH_KEYS, is_write
+
+LEAST, MOST = 60, 360
+WITHIN = 40  # steps in which the edit and the passing command have to follow
+SHOWN = 200  # characters of a call that close a cause
+_CAUSE = re.compile(
+    r"\b(?:root cause(?: is| was|:|\W)|the (?:actual |real |underlying )?(?:problem|issue|bug|cause) (?:is|was) "
+    r"(?:that|due|because|in how)|(?:fails?|failed|failing|broke|breaks|broken|happens|happened|crash(?:es|ed)|hangs?"
+    r"|hung) because)\b",
+    re.IGNORECASE,
+)
+_SHELLS = ("bash", "shell", "exec", "terminal", "run_command", "command")
+_CHECKS = re.compile(
+    r"\b(?:tests?|spec|pytest|jest|vitest|build|check|lint|vet|tsc|mypy|cargo|compile|verify|ci|tox|ruff)\b",
+    re.IGNORECASE,
+)
+_PASSING = re.compile(
+    r"\b(?:at|on) lines? \d|\blines? \d+\b|\bI(?:'m| was| am| had| need)\b", re.IGNORECASE
+)  # soon untrue
+
+
+def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> list[Candidate]:
+    """Return the causes of a session that were acted upon, in order."""
+    steps = [step for step in view.steps if not step.worker]
+    found = []
+    for at, step in enumerate(steps):
+        if step.kind != "reply":
+            continue
+        sentence = next((one for one in prose(step.text) if _is_cause(one)), None)
+        closed = _closed(steps[at + 1 : at + 1 + WITHIN]) if sentence else None
+        if sentence is None or closed is None:
+            continue
+        edit, run = closed
+        why = f"fixed in `{path_of(edit)}`; `{command_of(run)}` passed after it"
+        spans = tuple(part_of(one, SHOWN, key) for one in closed)
+        found.append(
+            made(view, step, sentence, key, found_by="cause", memory_type="known_failure", why=why, closed_by=spans)
+        )
+    return found
+
+
+def _is_cause(sentence: Sentence) -> bool:
+    text = sentence.text
+    if not LEAST <= len(text) <= MOST or text.endswith(("?", ":")) or DANGLING.match(text.lstrip("*_")):
+        return False
+    return bool(
+        _CAUSE.search(text) and IDENTIFIER.search(text) and not HEDGE.search(text) and not _PASSING.search(text)
+    )
+
+
+def _closed(later: Sequence[Step]) -> tuple[Step, Step] | None:
+    """Return the first edit of what follows and the first check that passes after it."""
+    edit: Step | None = None
+    calls: dict[str, Step] = {}
+    for step in later:
+        if step.kind == "call":
+            calls[str((step.body or {}).get("call_id", ""))] = step
+            if edit is None and is_write(step.tool) and not (path_of(step) or ".md").endswith(".md"):
+                edit = step
+        elif step.kind == "ok" and edit is not None:
+            call = calls.get(str((step.body or {}).get("call_id", "")))
+            if call is not None and call.seq > edit.seq and _CHECKS.search(command_of(call)):
+                return edit, call
+    return None
+
+
+def path_of(call: Step) -> str:
+    """Return the name of the file that a call changes, "" where it names none."""
+    given = call.input or {}
+    path = next((str(given[name]) for name in PATH_KEYS if given.get(name)), "")
+    return path.replace("\\", "/").rsplit("/", 1)[-1]
+
+
+def command_of(call: Step) -> str:
+    """Return what a call ran in a shell, on one line and cut, "" where it is no such call."""
+    if not any(word in call.tool.lower() for word in _SHELLS):
+        return ""
+    said = (call.input or {}).get("command", "")
+    line = " ".join(map(str, said)) if isinstance(said, list) else str(said)
+    line = re.sub(r"^\s*cd \S+\s*(?:&&|;)\s*", "", line)
+    return " ".join(re.split(r"\||2>&1|&&|;|\n", line)[0].replace("`", "'").split())[:60].strip()
