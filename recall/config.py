@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 
 from indexer.settings import IndexSettings
 from recall import calibration
+from recall.memory_settings import ConsolidationSettings, ExperienceSettings, MemorySettings, ReviewerSettings
 from recall.settings import Settings, check_numbers
 from transcript.errors import ConfigError
 from transcript.settings import CaptureSettings
@@ -111,6 +112,22 @@ class Config:
         """What a session is told when it starts."""
         return self._filled("handoff", HandoffSettings())
 
+    def consolidation(self) -> ConsolidationSettings:
+        """When memories are made, and of what."""
+        return self._filled("consolidation", ConsolidationSettings())
+
+    def reviewer(self) -> ReviewerSettings:
+        """Who reviews what is to become a memory."""
+        return self._filled("reviewer", ReviewerSettings())
+
+    def memory(self) -> MemorySettings:
+        """Whose memories they are and which files count."""
+        return self._filled("memory", MemorySettings())
+
+    def experience(self) -> ExperienceSettings:
+        """What each proof adds to a memory's weight."""
+        return self._filled("experience", ExperienceSettings())
+
     def _filled(self, section: str, part: Part) -> Part:
         given = {v.key.partition(".")[2]: v.value for v in self.values if v.key.startswith(section + ".")}
         changed = {name: value for name, value in given.items() if value != getattr(part, name)}
@@ -132,6 +149,10 @@ def sections() -> dict[str, Any]:
         "hook": HookSettings(),
         "service": ServiceSettings(),
         "handoff": HandoffSettings(),
+        "consolidation": ConsolidationSettings(),
+        "reviewer": ReviewerSettings(),
+        "memory": MemorySettings(),
+        "experience": ExperienceSettings(),
     }
 
 
@@ -197,6 +218,8 @@ def load(
     config = Config(tuple(values))
     for part in (config.settings, config.index, config.hook, config.service, config.handoff):
         part()  # each checks its ranges
+    for other in (config.consolidation, config.reviewer, config.memory, config.experience):
+        other()
     return config if home is None else _fitted(config, home)
 
 

@@ -66,6 +66,12 @@ def test_a_flag_wins_over_variable_project_and_user_file(places: tuple[Path, Pat
         ("[budget]\nitems = -1\n", "budget: items"),
         ("[hook]\ndeadline_ms = -1\n", "deadline_ms"),
         ("[service]\nidle_minutes = 0\n", "idle_minutes"),
+        ("[consolidation]\npressure = 1.5\n", "pressure"),
+        ("[reviewer]\nkind = 'oracle'\n", "none, command or openai"),
+        ("[reviewer]\nkind = 'command'\n", "command must name the program"),
+        ("[reviewer]\nkind = 'openai'\nurl = 'http://localhost:1/v1'\n", "url and model"),
+        ("[memory]\nprivacy = 'public'\n", "privacy"),
+        ("[experience]\ncited = -1.0\n", "cited"),
     ],
 )
 def test_a_wrong_file_is_an_error_that_names_what(places: tuple[Path, Path], text: str, named: str) -> None:
