@@ -1,0 +1,290 @@
+"""Memories as the record has them: builders that refuse, ids that follow from content, and the fold."""
+
+import json
+from datetime import UTC, datetime
+from importlib.resources import files
+
+import jsonschema
+import pytest
+from support.record import NOW, make_log, make_turns
+
+from transcript import memories, memory_drafts
+from transcript.canonical import b32id
+from transcript.event import BODY_KEYS, MEMORY_TYPES
+from transcript.log import Log
+from transcript.memories import MemoryState, Span, fold_memories
+from transcript.memory_told import Told
+
+SAID = "2026-01-06T10:00:00.000Z"
+LATER = "2026-02-01T10:00:00.000Z"
+AT = Told("2026-03-01T12:00:00.000Z")
+HUMAN = Told("2026-03-01T12:30:00.000Z", session="recall:1", actor="human", key="k")
+EVENT = b32id("event")
+PLACE = Span(EVENT, 3, 40, "0123456789abcdef")
+NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
+
+
+def body(text="Ports come from config.toml.", **fields):
+    made = {"key": b32id("key", text), "found_by": "decision", "memory_type": "design_decision", "kind": "statement"}
+    made |= {"text": text, "why": "two servers clash", "sources": [PLACE.body()], "closed_by": [], "subject": []}
+    made |= {"agent_id": "self", "worker": "", "peer": "", "projects": [], "roles": [], "tags": [], "said_at": SAID}
+    made |= {"privacy": "project", "supersedes": None, "mistake": None, "drafted_by": "", "file": None, "covers": None}
+    return made | fields
+
+
+def candidate(text="Ports come from config.toml.", **fields):
+    return memory_drafts.candidate(AT, body(text, **fields))
+
+
+def written(text="Ports come from config.toml.", **fields):
+    given = {"sources": [PLACE], "said_at": SAID, "why": "two servers clash"} | fields
+    return memory_drafts.written(AT, candidate(text).id, "design_decision", text, **given)
+
+
+def place_of(draft):
+    return Span(draft.id, 0, len(draft.body["text"]))
+
+
+def one_of_each():
+    """An event of every kind, each about the first memory where it is about one."""
+    old, new, found = written("Ports come from the environment."), written(), candidate()
+    approval = {"canon_version": 1, "store_id": "s", "proposal_id": "p", "proposal_hash": "h", "decision": "approve"}
+    approval |= {"affected_action_hash": "h", "evidence_hashes": [], "actor": "ana", "timestamp": SAID}
+    approval |= {"rationale": "right", "nonce": "n", "expires_at": LATER, "mac": "00"}
+    through = {"segment": 1, "offset": 9, "seq": 7, "hash": "0" * 64}
+    name = old.id
+    return [
+        candidate("Ports come from the environment."),
+        found,
+        memory_drafts.verdict(
+            AT,
+            found.id,
+            round=0,
+            reviewer=("computed", "recall-checks/1"),
+            writer="find/decision",
+            verdict="not_refuted",
+            label="claim",
+            claims=[{"text": "x", "start": 0, "end": 1, "source": 0, "support": "quoted", "missing": []}],
+        ),
+        memory_drafts.decided(AT, found.id, "memory", "accepted", memory=new.id),
+        old,
+        new,
+        memory_drafts.amended(HUMAN, name, {"tags": ["ports"], "type": "lesson"}, because="x", actor="ana"),
+        memory_drafts.superseded(AT, place_of(old), place_of(new), reason="contradiction", since=LATER),
+        memory_drafts.refuted(HUMAN, name, because="abcdefghij", reason="wrong", actor="ana"),
+        memory_drafts.archived(HUMAN, name, reason="old", actor="ana"),
+        memory_drafts.restored(HUMAN, name, reason="needed", actor="ana"),
+        memory_drafts.checked(AT, name, "src/a.py", "ab", stale=True),
+        memory_drafts.source(AT, "docs/setup.md", "cd", "# Setup"),
+        memory_drafts.cited(AT, name, "s2", "named", answer=PLACE, words=["abcdefghij"]),
+        memory_drafts.promoted(AT, name, "s3", because=found.id),
+        memory_drafts.prevented(AT, name, "s2", turn="", cited=PLACE, action=PLACE, avoided="npm i", did="pnpm i"),
+        memory_drafts.adopted(AT, name, EVENT, cause="correction", sender="worker:a1"),
+        memory_drafts.approved(AT, name, approval),
+        memory_drafts.checkpoint(AT, "nightly", through, "complete", steps=[], counts={}, artifacts={}),
+    ]
+
+
+def test_there_is_a_builder_for_every_kind_and_the_schema_takes_what_it_builds(tmp_path):
+    drafts = one_of_each()
+    schema = json.loads(files("transcript.schema").joinpath("event.schema.json").read_bytes())
+
+    log = make_log(tmp_path, drafts)
+
+    assert {draft.type for draft in drafts} == MEMORY_TYPES | {"checkpoint"}
+    lines = [json.loads(line) for line in log.workspace.activity.read_bytes().splitlines()]
+    assert len(lines) == len(drafts)
+    fields = {
+        rule["if"]["properties"]["type"]["const"]: rule["then"]["properties"]["body"]["anyOf"][1]
+        for rule in schema["allOf"]
+    }
+    for line in lines:
+        jsonschema.Draft202012Validator(schema).validate(line)
+        if line["type"] in MEMORY_TYPES:
+            assert set(BODY_KEYS[line["type"]]) <= set(line["body"])
+            assert set(line["body"]) - {"salt"} <= fields[line["type"]]
+
+
+def test_built_twice_every_event_is_the_same_one(tmp_path):
+    log = make_log(tmp_path, one_of_each())
+
+    assert log.append(one_of_each(), now=NOW) == []
+
+
+def test_memory_without_a_why_or_without_a_source_is_an_inference():
+    """LCA-4.2-10."""
+    assert written().body["label"] == "claim"
+    assert written(why=" ").body["label"] == "inference"
+    assert written(sources=[]).body["label"] == "inference"
+
+
+@pytest.mark.parametrize(
+    ("build", "message"),
+    [
+        (lambda: candidate(found_by="dream"), "found_by is 'dream', must be one of decision"),
+        (lambda: candidate(memory_type="note"), "memory_type is 'note'"),
+        (lambda: candidate(text=" "), "a candidate has no words"),
+        (lambda: candidate(said_at="yesterday"), "said_at is 'yesterday', must be a moment"),
+        (lambda: written(kind="summary"), "a summary names what it covers"),
+        (lambda: written(valid_to="2026-01-05T00:00:00Z"), "does not lie behind valid_from"),
+        (lambda: written(reason="because"), "reason is 'because'"),
+        (lambda: memory_drafts.decided(AT, EVENT, "memory", "accepted"), "an accepted candidate names its memory"),
+        (
+            lambda: memory_drafts.decided(AT, EVENT, "memory", "unverified", memory=EVENT, pending=True),
+            "what waits is no memory yet",
+        ),
+        (
+            lambda: memory_drafts.verdict(
+                AT, EVENT, round=1, reviewer=("command", "me"), writer="me", verdict="refuted", label="claim"
+            ),
+            "me wrote the candidate and cannot review it",
+        ),
+        (
+            lambda: memory_drafts.verdict(
+                AT, EVENT, round=1, reviewer=("command", "me"), writer="x", verdict="proven", label="claim"
+            ),
+            "verdict is 'proven'",
+        ),
+        (
+            lambda: memory_drafts.prevented(
+                AT, EVENT, "s", turn="", cited=PLACE, action=Span("", 0, 0), avoided="a", did="b"
+            ),
+            "a prevented mistake needs the span of `action`",
+        ),
+        (
+            lambda: memory_drafts.prevented(
+                AT, EVENT, "s", turn="", cited=Span(EVENT, 4, 4), action=PLACE, avoided="a", did="b"
+            ),
+            "a prevented mistake needs the span of `cited`",
+        ),
+        (
+            lambda: memory_drafts.amended(HUMAN, EVENT, {"statement": "x"}, because="p", actor="ana"),
+            "a memory is amended in tags, .*, not statement",
+        ),
+        (lambda: memory_drafts.superseded(AT, PLACE, PLACE, reason="update", since=SAID), "cannot take its own place"),
+        (lambda: memory_drafts.adopted(AT, EVENT, EVENT, cause="correction", sender="me"), "adopted from a worker or"),
+        (lambda: memory_drafts.refuted(HUMAN, "abcdefghij", because="p", reason="", actor="ana"), "the whole id"),
+        (lambda: memory_drafts.approved(AT, EVENT, {"mac": "0"}), "an approval lacks canon_version"),
+        (lambda: Told("today"), "ts is 'today'"),
+    ],
+)  # fmt: skip
+def test_builders_refuse_what_no_word_and_no_row_allows(build, message):
+    with pytest.raises(ValueError, match=message):
+        build()
+
+
+def test_fold_says_what_all_events_add_up_to(tmp_path):
+    drafts = one_of_each()
+    old, new = drafts[4], drafts[5]
+    log = make_log(tmp_path, drafts)
+
+    state = fold_memories(log)
+
+    first, second = state.memories[old.id], state.memories[new.id]
+    assert (first.memory_type, first.tags, first.superseded_by) == ("lesson", ("ports",), new.id)
+    assert (first.valid_to, first.supersession_note) == (LATER, "contradiction")
+    assert (first.stale_paths, first.archived, first.last_applied) == (("src/a.py",), False, "2026-03-01")
+    assert first.refuted_because == "abcdefghij"
+    assert first.approved == (drafts[17].id,)
+    assert second.supersedes == (old.id,)
+    assert second.text == "Ports come from config.toml.\nWhy: two servers clash"
+    assert second.sources == (PLACE,)
+    assert (second.valid_from, second.valid_to) == (SAID, "")
+    assert state.cited == {old.id: {"s2"}}
+    assert state.project_files == {"docs/setup.md": (drafts[12].id, "cd")}
+    assert [(link.of.event, link.by.event, link.reason) for link in state.links] == [(old.id, new.id, "contradiction")]
+    decided = state.candidates[drafts[1].id]
+    assert (len(decided.verdicts), decided.pending, decided.decided["memory"]) == (1, False, new.id)
+    assert state.through is not None
+    assert state.through.seq == 7
+    assert [memory.id for memory in state.current(NOON)] == [new.id]
+
+
+def test_state_is_the_first_that_applies(tmp_path):
+    drafts = {
+        "current": written("a"),
+        "expired": written("b", valid_to="2026-03-01T12:00:00Z"),
+        "future": written("c", valid_from="2026-03-01T12:00:01Z"),
+        "superseded": written("d"),
+        "archived": written("e"),
+        "refuted": written("f"),
+    }
+    gone = drafts["archived"].id, drafts["refuted"].id
+    later = [
+        memory_drafts.superseded(
+            AT, place_of(drafts["superseded"]), place_of(drafts["current"]), reason="update", since=LATER
+        ),
+        *[memory_drafts.archived(HUMAN, name, reason="", actor="ana") for name in gone],
+        memory_drafts.refuted(HUMAN, gone[1], because="x", reason="", actor="ana"),
+    ]
+    state = fold_memories(make_log(tmp_path, [*drafts.values(), *later]))
+
+    assert {name: state.memories[draft.id].state_at(NOON) for name, draft in drafts.items()} == {
+        name: name for name in drafts
+    }
+
+
+def test_memory_is_in_conflict_while_a_candidate_that_says_otherwise_waits(tmp_path):
+    memory, other = written(), candidate("Ports come from the environment.")
+    verdict = memory_drafts.verdict(
+        AT,
+        other.id,
+        round=0,
+        reviewer=("computed", "recall-checks/1"),
+        writer="find/decision",
+        verdict="unverified",
+        label="claim",
+        conflicts=[{"memory": memory.id, "how": "value", "detail": "config.toml | environment"}],
+    )
+    waits = memory_drafts.decided(AT, other.id, "transcript_only", "contradiction", pending=True)
+    log = make_log(tmp_path, [memory, other, verdict, waits])
+
+    assert fold_memories(log).memories[memory.id].conflicts == (other.id,)
+
+    log.append(
+        [memory_drafts.decided(AT, other.id, "transcript_only", "declined", by="ana", actor_kind="human")], now=NOW
+    )
+    assert fold_memories(log).memories[memory.id].conflicts == ()
+
+
+def test_circle_of_supersessions_does_not_hang_the_fold(tmp_path):
+    a, b = written("a"), written("b")
+    links = [
+        memory_drafts.superseded(AT, place_of(one), place_of(two), reason="update", since=LATER)
+        for one, two in ((a, b), (b, a))
+    ]
+
+    state = fold_memories(make_log(tmp_path, [a, b, *links]))
+
+    assert [state.memories[one.id].superseded_by for one in (a, b)] == [b.id, a.id]
+    assert state.current(NOON) == []
+
+
+def test_sieve_snapshot_and_whole_reading_give_the_same(tmp_path):
+    drafts = one_of_each()
+    log = make_log(tmp_path, make_turns(30))
+    told = []
+    for draft in drafts:
+        log.append([draft, *make_turns(2, session=f"between-{draft.id}")], now=NOW)
+        told.append(fold_memories(log))  # goes on from the snapshot of the one before
+
+    whole = memories.fold_events((event, log.body(event)) for event in log.read())
+
+    assert told[-1] == whole == fold_memories(Log(log.workspace), snapshot=False)
+    assert told[-1] != told[-8]
+
+
+def test_snapshot_that_was_changed_or_is_of_another_record_is_not_used(tmp_path):
+    log = make_log(tmp_path, one_of_each())
+    wanted = fold_memories(log)
+    path = log.workspace.run_dir / memories.SNAPSHOT
+    held = path.read_bytes()
+
+    for changed in (held.replace(b"config.toml", b"config.yaml"), b"", b"{}\n{}"):
+        path.write_bytes(changed)
+        assert fold_memories(log) == wanted
+    assert path.read_bytes() == held
+
+
+def test_record_without_memories_folds_to_nothing(tmp_path):
+    assert fold_memories(make_log(tmp_path, make_turns(3))) == MemoryState()
