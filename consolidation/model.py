@@ -193,8 +193,11 @@ class Decision:
 class Reviewer(Protocol):
     """Somebody other than the writer who tries to refute."""
 
-    kind: str
-    id: str
+    @property
+    def kind(self) -> str: ...
+
+    @property
+    def id(self) -> str: ...
 
     def ask(self, request: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the answer; ReviewFailed when it is late, malformed or does not come."""

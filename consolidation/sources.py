@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 
 from consolidation.claims import claims
-from consolidation.span import marked
+from consolidation.span import marked, words
 from indexer.passages import event_text
 from transcript.errors import PointerError
 from transcript.injected import strip_blocks
@@ -27,6 +27,17 @@ def around(log: Log, span: Span, key: bytes) -> str:
     near = [claim for claim in claims(text) if claim.start < end and claim.end > start]
     start, end = min([start, *(c.start for c in near)]), max([end, *(c.end for c in near)])
     return strip_blocks(marked(event.id, whole, low + start, low + end, key)[1])
+
+
+def read(log: Log, spans: Iterable[Span], key: bytes) -> list[tuple[str, str]]:
+    """Return (pointer, masked words) of each span that can be read: what a reviewer is shown."""
+    found = []
+    for span in spans:
+        try:
+            found.append((span.pointer, words(log, span, key)))
+        except PointerError:
+            continue
+    return found
 
 
 def authority(log: Log, spans: Iterable[Span]) -> int:

@@ -8,6 +8,7 @@ RecallError
 ├── PointerError         a source pointer names nothing, or more than one thing
 │   └── SpanChanged      its words are others than when it was taken
 ├── CurationError        a decision, a task or the like cannot be recorded as it was said
+├── ReviewFailed         a reviewer did not answer, or not in the form that was asked for
 ├── LockBusy             another process holds the lock
 ├── CaptureError         a source of transcripts cannot be taken in
 ├── HookInstallError     a harness's settings cannot be changed
@@ -54,6 +55,10 @@ class SpanChanged(PointerError):
 
 class CurationError(RecallError):
     """A decision, a task or the like cannot be recorded as it was said."""
+
+
+class ReviewFailed(RecallError):
+    """A reviewer did not answer, or not in the form that was asked for."""
 
 
 class LockBusy(RecallError):
