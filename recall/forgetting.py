@@ -4,7 +4,7 @@ import os
 from datetime import datetime
 
 from recall import turnstate
-from transcript import redaction
+from transcript import memories, redaction
 from transcript.projections import views
 from transcript.redaction import Erased, Planner, Report, Rewriter
 from transcript.workspace import Workspace
@@ -60,6 +60,7 @@ def _views(erased: Erased) -> int:
     from recall import cold_replay
 
     views.forget_snapshot(erased.workspace)
+    memories.forget_snapshot(erased.workspace)
     cold_replay.clear(erased.workspace)
     folder = views.folder_of(erased.workspace.root)
     if folder is None or not folder.is_dir():

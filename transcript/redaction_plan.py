@@ -16,6 +16,7 @@ from transcript.capture_state import CaptureState
 from transcript.errors import RecordError
 from transcript.event import Event, stamp
 from transcript.log import Log
+from transcript.memory_names import derived
 from transcript.native import NativeStore
 from transcript.needles import Needles, leaves
 from transcript.tombstones import LEAST, line_hash, record_hash, text_hash
@@ -193,17 +194,18 @@ class _Finder:
     ) -> None:
         """Take the events that go, the ledger rows that show one of them, and blobs that nothing refers to any more."""
         gone: dict[str, Event] = {}
-        ledger: list[Event] = []
+        ledger: dict[str, Event] = {}
+        memories: dict[str, Event] = {}
         for event in self.log.read():
             if event.type in KEPT or not event.body:
                 continue
             if goes(event):
                 gone[event.id] = event
             elif event.type == "recall":
-                ledger.append(event)
-        for event in ledger:
-            if not gone.keys().isdisjoint(_shown(event.body)) or quotes(event.body):
-                gone[event.id] = event
+                ledger[event.id] = event
+            if event.type.startswith("memory."):
+                memories[event.id] = event
+        self._follow(gone, ledger, memories if self.plan.how != "retention" else {}, quotes)
         self.plan.events = [(name, event.position.segment, event.seq) for name, event in gone.items()]
         self.plan.types = dict(sorted(Counter(event.type for event in gone.values()).items()))
         freed = {name for event in gone.values() for name in references(event.body)} | also
@@ -220,6 +222,23 @@ class _Finder:
                 self._hashes.add(record_hash(self._key, event.type, event.ts, whole))
                 self._hashes.update(text_hash(self._key, text) for text in said(whole) if len(text) >= LEAST)
         self._settle()
+
+    @staticmethod
+    def _follow(
+        gone: dict[str, Event],
+        ledger: dict[str, Event],
+        memories: dict[str, Event],
+        quotes: Callable[[dict[str, Any]], bool],
+    ) -> None:
+        """Add the memory events that rest on what goes and the ledger rows that show it, each to the last."""
+        while True:
+            before = len(gone)
+            gone.update((name, memories[name]) for name in sorted(derived(memories.values(), set(gone))))
+            for name, event in ledger.items():
+                if not gone.keys().isdisjoint(_shown(event.body)) or quotes(event.body):
+                    gone[name] = event
+            if len(gone) == before:
+                return
 
     def native(self, goes: Callable[[str, bytes], bool]) -> None:
         """Take the source lines that go."""

@@ -6,43 +6,16 @@ from importlib.resources import files
 
 import jsonschema
 import pytest
+from support.memory_events import AT, EVENT, HUMAN, LATER, PLACE, SAID, candidate, place_of, written
 from support.record import NOW, make_log, make_turns
 
 from transcript import memories, memory_drafts
-from transcript.canonical import b32id
 from transcript.event import BODY_KEYS, MEMORY_TYPES
 from transcript.log import Log
 from transcript.memories import MemoryState, Span, fold_memories
 from transcript.memory_told import Told
 
-SAID = "2026-01-06T10:00:00.000Z"
-LATER = "2026-02-01T10:00:00.000Z"
-AT = Told("2026-03-01T12:00:00.000Z")
-HUMAN = Told("2026-03-01T12:30:00.000Z", session="recall:1", actor="human", key="k")
-EVENT = b32id("event")
-PLACE = Span(EVENT, 3, 40, "0123456789abcdef")
 NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
-
-
-def body(text="Ports come from config.toml.", **fields):
-    made = {"key": b32id("key", text), "found_by": "decision", "memory_type": "design_decision", "kind": "statement"}
-    made |= {"text": text, "why": "two servers clash", "sources": [PLACE.body()], "closed_by": [], "subject": []}
-    made |= {"agent_id": "self", "worker": "", "peer": "", "projects": [], "roles": [], "tags": [], "said_at": SAID}
-    made |= {"privacy": "project", "supersedes": None, "mistake": None, "drafted_by": "", "file": None, "covers": None}
-    return made | fields
-
-
-def candidate(text="Ports come from config.toml.", **fields):
-    return memory_drafts.candidate(AT, body(text, **fields))
-
-
-def written(text="Ports come from config.toml.", **fields):
-    given = {"sources": [PLACE], "said_at": SAID, "why": "two servers clash"} | fields
-    return memory_drafts.written(AT, candidate(text).id, "design_decision", text, **given)
-
-
-def place_of(draft):
-    return Span(draft.id, 0, len(draft.body["text"]))
 
 
 def one_of_each():
@@ -94,10 +67,10 @@ def test_there_is_a_builder_for_every_kind_and_the_schema_takes_what_it_builds(t
     assert {draft.type for draft in drafts} == MEMORY_TYPES | {"checkpoint"}
     lines = [json.loads(line) for line in log.workspace.activity.read_bytes().splitlines()]
     assert len(lines) == len(drafts)
-    fields = {
-        rule["if"]["properties"]["type"]["const"]: rule["then"]["properties"]["body"]["anyOf"][1]
-        for rule in schema["allOf"]
-    }
+    bodies = [
+        (rule["if"]["properties"]["type"]["const"], rule["then"]["properties"]["body"]) for rule in schema["allOf"]
+    ]
+    fields = {name: set(held["anyOf"][1]["properties"]) for name, held in bodies}
     for line in lines:
         jsonschema.Draft202012Validator(schema).validate(line)
         if line["type"] in MEMORY_TYPES:
