@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from recall.settings import check_numbers
 
-REVIEWERS = ("none", "command", "openai")
+REVIEWERS = ("none", "command", "openai", "peer")
 SEVERITIES = ("low", "medium", "high", "critical")
 PRIVACY = ("private", "project", "shared")
 
@@ -66,6 +66,10 @@ class ReviewerSettings:
             raise ValueError("kind is command, so command must name the program")
         if self.kind == "openai" and not (self.url.strip() and self.model.strip()):
             raise ValueError("kind is openai, so url and model must be set")
+        if self.kind == "peer" and not (
+            self.id.strip() and (self.command.strip() or (self.url.strip() and self.model.strip()))
+        ):
+            raise ValueError("kind is peer, so id and either command or url and model must be set")
 
 
 @dataclass(frozen=True, slots=True)

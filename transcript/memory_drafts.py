@@ -74,7 +74,8 @@ def verdict(
         "seconds": seconds,
         "note": note,
     }
-    return told("memory.verdict", at, body, of, str(round), reviewer[1], request_sha256)
+    said = canonical({**body, "seconds": 0.0}).decode("ascii")  # asked again and answered otherwise is another verdict
+    return told("memory.verdict", at, body, of, str(round), reviewer[1], said)
 
 
 def decided(

@@ -1,0 +1,15 @@
+"""The settings of a run, together."""
+
+from dataclasses import dataclass, field
+
+from recall.memory_settings import ConsolidationSettings, ExperienceSettings, MemorySettings, ReviewerSettings
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What decides how a run goes and how a candidate ends."""
+
+    consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
+    reviewer: ReviewerSettings = field(default_factory=ReviewerSettings)
+    memory: MemorySettings = field(default_factory=MemorySettings)
+    experience: ExperienceSettings = field(default_factory=ExperienceSettings)
