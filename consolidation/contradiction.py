@@ -9,7 +9,7 @@ contradiction in other words is not found: nothing here understands a sentence.
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
+from itertools import pairwise, takewhile
 
 from consolidation.align import Token, align, tokens, words_of
 from consolidation.claims import claims
@@ -118,7 +118,15 @@ def _differ(one: str, other: str) -> Difference | None:
     if len(slots) != 1:
         return None
     left, right = slots[0]
-    if not all(t.is_fact for t in (*left, *right)) or len(shared) < ALIGNED * (len(a) - len(left)):
+    if slots[0] == gaps[-1]:  # the longer one may go on behind the value
+        left, right = _facts_first(left), _facts_first(right)
+        extra += [*slots[0][0][len(left) :], *slots[0][1][len(right) :]]
+    if (
+        not left
+        or not right
+        or not all(t.is_fact for t in (*left, *right))
+        or len(shared) < ALIGNED * (len(a) - len(left))
+    ):
         return None
     inside = [t for x, y in gaps[1:-1] if not (x and y) for t in (*x, *y) if t.text.lower() not in STOP]
     if inside or any(t.kind in ("cond", "turn") for t in extra):
@@ -137,6 +145,10 @@ def _gaps(
     ends = [*pairs, (len(a), len(b))]
     starts = [(0, 0), *((i + 1, j + 1) for i, j in pairs)]
     return [(list(a[i:k]), list(b[j:m])) for (i, j), (k, m) in zip(starts, ends, strict=True)]
+
+
+def _facts_first(found: Sequence[Token]) -> list[Token]:
+    return list(takewhile(lambda token: token.is_fact, found))
 
 
 def _opposites(left: Sequence[Token], right: Sequence[Token]) -> list[tuple[str, str]]:

@@ -6,7 +6,7 @@ from consolidation.claims import claims
 from consolidation.span import marked, words
 from indexer.passages import event_text
 from transcript.errors import PointerError
-from transcript.injected import strip_blocks
+from transcript.injected import block_spans
 from transcript.log import Log
 from transcript.memories import Span
 
@@ -26,7 +26,13 @@ def around(log: Log, span: Span, key: bytes) -> str:
     start, end = span.start - low, span.end - low
     near = [claim for claim in claims(text) if claim.start < end and claim.end > start]
     start, end = min([start, *(c.start for c in near)]), max([end, *(c.end for c in near)])
-    return strip_blocks(marked(event.id, whole, low + start, low + end, key)[1])
+    start, end = low + start, low + end
+    parts, done = [], start
+    for begin, stop in block_spans(whole):
+        if begin < end and stop > start:
+            parts.append((done, max(done, begin)))
+            done = max(done, stop)
+    return "\n".join(marked(event.id, whole, a, b, key)[1] for a, b in [*parts, (done, end)] if a < b)
 
 
 def read(log: Log, spans: Iterable[Span], key: bytes) -> list[tuple[str, str]]:
