@@ -8,13 +8,15 @@ from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
+from transcript import memory_verify
 from transcript.blobs import BlobStore, references
 from transcript.canonical import canonical
 from transcript.errors import RecordError, clip
 from transcript.event import VERSION, Position, commitment, envelope_hash, genesis, line_fault
+from transcript.log import Log
 from transcript.native import NativeStore
 from transcript.projections import views as projections
-from transcript.segments import ACTIVITY, Head, open_segment, read_head, sealed_path
+from transcript.segments import ACTIVITY, Head, lines, open_segment, read_head, sealed_path, starts_line
 from transcript.workspace import Workspace
 
 CODES = {
@@ -44,6 +46,7 @@ CODES = {
     "missing_blob": "a long text is gone",
     "damaged_blob": "a long text was changed",
     "damaged_native": "native bytes were changed or are incomplete",
+    **memory_verify.CODES,
     **projections.CODES,
 }
 MAX_LINE = 64 << 20
@@ -61,11 +64,16 @@ class Problem:
 
 @dataclass(slots=True)
 class VerifyReport:
-    """What was checked and what was found; beyond MAX_PROBLEMS faults are only counted."""
+    """What was checked and what was found; beyond MAX_PROBLEMS faults are only counted.
+
+    `start` is the event behind which the lines were checked, 0 for all; `through` is where a later check may go on.
+    """
 
     problems: list[Problem] = field(default_factory=list)
     counts: Counter[str] = field(default_factory=Counter)
     types: Counter[str] = field(default_factory=Counter)
+    start: int = 0
+    through: Position | None = None
 
     @property
     def ok(self) -> bool:
@@ -93,11 +101,13 @@ def verify(
     blobs: bool = True,
     native: bool = True,
     views: bool = True,
+    since: Position | None = None,
 ) -> VerifyReport:
     """Check a workspace's record: every line, the chain, the head, an index's watermark, blobs, native bytes, views.
 
     chain=False leaves out everything that is hashed; blobs, native and views say whether what lies
-    beside the lines is opened too.
+    beside the lines is opened too. With since, where an earlier check ended, only the lines behind it are read, with
+    the long texts they name; all of them where an erasure has moved that place.
     """
     report = VerifyReport()
     try:
@@ -108,8 +118,11 @@ def verify(
     else:
         if head is None and (workspace.activity.exists() and workspace.activity.stat().st_size > 0):
             report.add("head_missing", "log/head")
-    walk = _Walk(workspace, report, chain=chain, watermark=watermark)
+    since = since if since is not None and _stands(workspace, head, since) else None
+    walk = _Walk(workspace, report, chain=chain, watermark=watermark, since=since)
     walk.run(head)
+    if head is not None:
+        report.through = head.position
     if blobs:
         _check_blobs(workspace, walk.blobs, report)
     if native:
@@ -117,13 +130,22 @@ def verify(
     if views:
         with contextlib.suppress(RecordError):  # a record that cannot be read is reported already
             projections.check(workspace, report.add)
+            memory_verify.check(Log(workspace), report.add)
     return report
 
 
 class _Walk:
     """One pass over the lines."""
 
-    def __init__(self, workspace: Workspace, report: VerifyReport, *, chain: bool, watermark: Position | None) -> None:
+    def __init__(
+        self,
+        workspace: Workspace,
+        report: VerifyReport,
+        *,
+        chain: bool,
+        watermark: Position | None,
+        since: Position | None = None,
+    ) -> None:
         self.workspace = workspace
         self.report = report
         self.chain = chain
@@ -139,9 +161,16 @@ class _Walk:
         self._head_seen = False
         self._short = False
         self._marked = watermark is None or watermark.seq == 0
+        self._since = since
+        if since is not None:
+            self._seq, self._hash, self._where = since.seq, since.hash, f"event {since.seq}"
+            self._marked = self._marked or (watermark is not None and watermark.seq <= since.seq)
+            report.start = since.seq
 
     def run(self, head: Head | None) -> None:
         """Check every line, then what only the whole record shows."""
+        if head is not None and self._since == head.position:
+            self._check_head(head, self._where)
         for where, segment, end, line in self._lines(head):
             self._line(where, line)
             if head is not None and (segment, end) == (head.segment, head.length):
@@ -171,7 +200,8 @@ class _Walk:
     def _lines(self, head: Head | None) -> Iterator[tuple[str, int, int, bytes]]:
         """Yield (where, segment, end offset, line) up to the head; report what is missing or too much."""
         log_dir = self.workspace.log_dir
-        number = 1
+        number, skipped = (1, 0) if self._since is None else (self._since.segment, self._since.offset)
+        behind = f" behind event {self._since.seq}" if self._since is not None else ""
         while True:
             sealed = sealed_path(log_dir, number).exists()
             last = not sealed and (head is None or number >= head.segment)
@@ -185,13 +215,14 @@ class _Walk:
             with open_segment(log_dir, number) as handle:
                 size = os.fstat(handle.fileno()).st_size
                 limit = min(size, head.length) if last and head is not None else size
-                end = count = 0
+                end, count = handle.seek(skipped), 0
                 while end < limit:
                     line = handle.readline(MAX_LINE + 1)
                     end += len(line)
                     count += 1
-                    yield f"segment {number} line {count}", number, end, line
-            self.report.counts["bytes"] += limit
+                    yield f"segment {number} line {count}{behind}", number, end, line
+            self.report.counts["bytes"] += limit - skipped
+            skipped, behind = 0, ""
             if last:
                 self._short = head is not None and size < head.length
                 if head is not None and size > head.length:
@@ -286,6 +317,19 @@ class _Walk:
             self._marked = True
             if own != self.watermark.hash:
                 self.report.add("watermark_mismatch", where)
+
+
+def _stands(workspace: Workspace, head: Head | None, since: Position) -> bool:
+    """Say whether the record still goes on at a place, or ends there, as it did when that place was noted."""
+    if head is None or since.seq > head.seq:
+        return False
+    if since.seq == head.seq:
+        return since == head.position
+    if not starts_line(workspace.log_dir, since.segment, since.offset):
+        return False
+    for _, _, line in lines(workspace.log_dir, head, segment=since.segment, offset=since.offset):
+        return f',"prev":"{since.hash}","seq":{since.seq + 1},'.encode("ascii") in line
+    return False
 
 
 def _check_blobs(workspace: Workspace, wanted: dict[str, str], report: VerifyReport) -> None:
