@@ -8,6 +8,7 @@ RecallError
 ├── PointerError         a source pointer names nothing, or more than one thing
 │   └── SpanChanged      its words are others than when it was taken
 ├── CurationError        a decision, a task or the like cannot be recorded as it was said
+├── DraftFailed          a drafter did not answer, or not in the form that was asked for
 ├── ReviewFailed         a reviewer did not answer, or not in the form that was asked for
 ├── LockBusy             another process holds the lock
 ├── CaptureError         a source of transcripts cannot be taken in
@@ -55,6 +56,10 @@ class SpanChanged(PointerError):
 
 class CurationError(RecallError):
     """A decision, a task or the like cannot be recorded as it was said."""
+
+
+class DraftFailed(RecallError):
+    """A drafter did not answer, or not in the form that was asked for."""
 
 
 class ReviewFailed(RecallError):
