@@ -211,7 +211,7 @@ def _verdict(
         return replace(base, verdict="unverified", note="the reviewer found faults and changed nothing")
     label = computed.label
     if narrowed:
-        label = "claim" if _is_said(reply.text, held) else "inference"
+        label = "claim" if _is_said(reply.text, held) and not computed.note else "inference"
     elif said.verdict == "downgrade":
         label = "inference"
     outcome = computed.verdict if computed.verdict == "supersede" else "downgrade" if base.kept_text else "not_refuted"

@@ -55,7 +55,7 @@ def verify(
         return _contradicted(base, candidate, log, said, open_ones)
     twin = _twin(judged, open_ones, quoted=kinds == {QUOTED})
     if twin:
-        return replace(base, note=twin)
+        return replace(base, label="inference", note=twin)
     if kept != candidate.text:
         return replace(base, verdict="downgrade", kept_text=kept)
     if candidate.drafted_by and candidate.why and support(candidate.why, held).kind not in (QUOTED, COVERED):
