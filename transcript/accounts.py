@@ -9,16 +9,18 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any
 
+from transcript.canonical import ID_LENGTH
 from transcript.curation import CURATED
 from transcript.errors import PointerError
-from transcript.event import Event, Position
+from transcript.event import MEMORY_TYPES, Event, Position
 from transcript.log import Log
+from transcript.memory_names import named
 
 UNATTRIBUTED = "unattributed"
 NAMELESS = frozenset({"", "unknown", "wire"})  # `wire` is what a file is called whose tool gave no name
 _REFERENCES = ("decisions", "evidence", "events", "of", "supersedes")
 _NAME = re.compile(r"[TQ]\d+")  # of a task or a question
-_LINKED = frozenset({*CURATED, "checkpoint"})
+_LINKED = frozenset({*CURATED, *MEMORY_TYPES, "checkpoint"})
 
 
 @dataclass(slots=True)
@@ -152,7 +154,7 @@ def trail(log: Log, start: str) -> list[Step]:
     names one of it. PointerError when nothing is called so.
     """
     linked = [event for event in log.read() if event.type in _LINKED and event.body]
-    own = {event.id: references(event.body) for event in linked}
+    own = {event.id: _names(event) for event in linked}
     task = start.strip().upper()
     chain = {event.id for event in linked if task in (event.body.get("task"), event.body.get("question"))}
     if not chain and _NAME.fullmatch(task):
@@ -181,6 +183,15 @@ def trail(log: Log, start: str) -> list[Step]:
     return sorted(found, key=lambda step: step.event.seq)
 
 
+def _names(event: Event) -> set[str]:
+    """Return the ids of the events that a linked event names, those that its places lie in included."""
+    found = references(event.body)
+    if event.type in MEMORY_TYPES:
+        by = event.body.get("by")
+        found |= named(event.type, event.body) | ({str(by.get("event", ""))} if isinstance(by, dict) else set())
+    return {item for item in found if len(item) == ID_LENGTH}
+
+
 def references(body: dict[str, Any]) -> set[str]:
     """Return the ids of the events that a body names."""
     found: set[str] = set()
@@ -188,4 +199,4 @@ def references(body: dict[str, Any]) -> set[str]:
         value = body.get(name)
         items = value if isinstance(value, list) else [value]
         found.update(item.partition("#")[0] for item in items if isinstance(item, str) and item)
-    return {item for item in found if len(item) == 26}
+    return {item for item in found if len(item) == ID_LENGTH}

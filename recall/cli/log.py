@@ -89,7 +89,8 @@ def trail(app: App, start: str, as_json: bool, demo: bool) -> None:
     chosen = choose(app, demo)
     log = chosen.log(chosen.workspace())
     for step in chain(log, start):
-        text = veil(event_text(step.event.type, log.body(step.event))) or "(redacted)"
+        body = log.body(step.event)
+        text = veil(event_text(step.event.type, body)) or _facts(body)
         if as_json:
             emit({**as_dict(step.event), "names": list(step.names), "text": text})
             continue
@@ -97,6 +98,13 @@ def trail(app: App, start: str, as_json: bool, demo: bool) -> None:
         say("\n".join(f"  {line}" for line in shortened(text).splitlines()))
         if step.names:
             say(f"  names {', '.join(name[:10] for name in step.names)}")
+
+
+def _facts(body: dict[str, Any]) -> str:
+    """What an event without words says, such as `verdict not_refuted, label claim`."""
+    told = ("verdict", "label", "outcome", "reason", "how", "cause", "path", "avoided", "did", "decision", "state")
+    said = [f"{name} {body[name]}" for name in told if isinstance(body.get(name), str) and body[name]]
+    return ", ".join(said) if body else "(redacted)"
 
 
 def stats_dict(found: Stats) -> dict[str, Any]:

@@ -5,13 +5,16 @@ import json
 import pytest
 from click.testing import CliRunner
 from support.capture import NOW, Project
+from support.memory_events import AT, LATER, candidate, place_of, written
 from support.record import make_draft, make_log, make_turns
 
 from recall.cli.app import App
 from recall.cli.group import cli
+from transcript import memory_drafts
 from transcript.accounts import UNATTRIBUTED, audit, stats, trail
 from transcript.errors import PointerError
 from transcript.log import Log
+from transcript.memories import Span
 from transcript.redaction import erase
 from transcript.redaction_plan import plan_events
 
@@ -86,6 +89,22 @@ def test_a_trail_tells_diagnosis_fix_and_verification(tmp_path, start):
         *("stack trace", "the pool leaks", "close it", "12 passed", "T1 done", "verified: fixed", "only on linux"),
     ]
     assert found[2].names == (found[1].event.id,)
+
+
+def test_trail_follows_a_memory_to_its_source_and_to_what_took_its_place(tmp_path):
+    """LCA-4.2-10: which evidence supports it."""
+    said = make_draft("said", text="Ports come from config.toml.")
+    found = candidate("a", sources=[Span(said.id, 0, 5).body()])
+    checked = memory_drafts.verdict(
+        AT, found.id, round=0, reviewer=("computed", "c"), writer="w", verdict="not_refuted", label="claim"
+    )
+    old, new = written("a", sources=[Span(said.id, 0, 5)]), written("b", sources=[Span(said.id, 6, 9)])
+    link = memory_drafts.superseded(AT, place_of(old), place_of(new), reason="update", since=LATER)
+    log = make_log(tmp_path, [said, *make_turns(3), found, checked, old, new, link, candidate("c")])
+
+    assert [step.event.id for step in trail(log, old.id[:10])] == [
+        draft.id for draft in (said, found, checked, old, new, link)
+    ]
 
 
 def test_a_trail_of_nothing_is_an_error(tmp_path):
