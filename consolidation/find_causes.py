@@ -12,11 +12,14 @@ LEAST, MOST = 60, 360
 WITHIN = 40  # steps in which the edit and the passing command have to follow
 SHOWN = 200  # characters of a call that close a cause
 _CAUSE = re.compile(
-    r"\b(?:root cause(?: is| was|:|\W)|the (?:actual |real |underlying )?(?:problem|issue|bug|cause) (?:is|was) "
-    r"(?:that|due|because|in how)|(?:fails?|failed|failing|broke|breaks|broken|happens|happened|crash(?:es|ed)|hangs?"
-    r"|hung) because)\b",
+    r"^\W*(?:root cause|the problem|problem|bug|issue|cause|reason|why it (?:failed|happened))\b[^\w\n]*:|"
+    r"\b(?:root cause (?:is|was|of)|caused by|the culprit|it turn(?:s|ed) out|"
+    r"the (?:actual |real |underlying |main )?(?:problem|issue|bug|cause|reason) (?:is|was) (?:that|due|because|in how|with)|"
+    r"(?:fails?|failed|failing|broke|breaks|broken|happens|happened|crash(?:es|ed)|hangs?|hung|lost|missing) because|"
+    r"(?:isn't|wasn't|aren't|weren't|doesn't|didn't|don't|won't|cannot|can't) [^.;:]{2,60} because)\b",
     re.IGNORECASE,
 )
+_TURNED_OUT = re.compile(r"it turn(?:s|ed) out\b", re.IGNORECASE)
 _SHELLS = ("bash", "shell", "exec", "terminal", "run_command", "command")
 _CHECKS = re.compile(
     r"\b(?:tests?|spec|pytest|jest|vitest|build|check|lint|vet|tsc|mypy|cargo|compile|verify|ci|tox|ruff)\b",
@@ -34,22 +37,25 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
     for at, step in enumerate(steps):
         if step.kind != "reply":
             continue
-        sentence = next((one for one in prose(step.text) if _is_cause(one)), None)
-        closed = _closed(steps[at + 1 : at + 1 + WITHIN]) if sentence else None
-        if sentence is None or closed is None:
+        causes = [one for one in prose(step.text) if _is_cause(one)]
+        closed = _closed(steps[at + 1 : at + 1 + WITHIN]) if causes else None
+        if closed is None:
             continue
         edit, run = closed
         why = f"fixed in `{path_of(edit)}`; `{command_of(run)}` passed after it"
         spans = tuple(part_of(one, SHOWN, key) for one in closed)
-        found.append(
-            made(view, step, sentence, key, found_by="cause", memory_type="known_failure", why=why, closed_by=spans)
-        )
+        told = {"found_by": "cause", "memory_type": "known_failure", "why": why, "closed_by": spans}
+        found += [made(view, step, cause, key, **told) for cause in causes]
     return found
 
 
 def _is_cause(sentence: Sentence) -> bool:
     text = sentence.text
-    if not LEAST <= len(text) <= MOST or text.endswith(("?", ":")) or DANGLING.match(text.lstrip("*_")):
+    if (
+        not LEAST <= len(text) <= MOST
+        or text.endswith(("?", ":"))
+        or (DANGLING.match(text.lstrip("*_")) and not _TURNED_OUT.match(text))
+    ):
         return False
     return bool(
         _CAUSE.search(text) and IDENTIFIER.search(text) and not HEDGE.search(text) and not _PASSING.search(text)

@@ -1,7 +1,7 @@
 """Finds errors that were got over: the same command failed and then passed, and what was changed in between.
 
-Most such pairs are lint and build noise. One counts only when the same error stood in another session as well, or when
-what cured it was no edit of the file that the error names.
+Most such pairs are lint and build noise (252 in 273 sessions, hardly one worth a memory). One counts only when the error
+names a file and what cured it was an edit of another one: there the error alone does not tell where to look.
 """
 
 import re
@@ -45,14 +45,11 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
         if cure is None:
             continue
         edits, passed = cure
-        elsewhere = any(span.event != step.event for span in places(line.text))
         named = set(_FILE.findall(line.text))
-        cured_elsewhere = bool(edits and named) and not any(path_of(edit) in named for edit in edits)
-        if not (elsewhere or cured_elsewhere):
+        if not (edits and named) or any(path_of(edit) in named for edit in edits):
             continue
-        closed = (*(part_of(edit, SHOWN, key) for edit in edits[-1:]), part_of(passed, SHOWN, key))
-        what = f"fixed in `{path_of(edits[-1])}`" if edits else "nothing was edited"
-        why = f"`{command_of(passed)}` failed with it and passed afterwards; {what}"
+        closed = (part_of(edits[-1], SHOWN, key), part_of(passed, SHOWN, key))
+        why = f"fixed in `{path_of(edits[-1])}`; `{command_of(passed)}` failed with it and passed afterwards"
         found[signature(line.text)] = made(
             view, step, line, key, found_by="recovered", memory_type="known_failure", why=why, closed_by=closed
         )
