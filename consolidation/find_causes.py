@@ -14,7 +14,8 @@ SHOWN = 200  # characters of a call that close a cause
 _CAUSE = re.compile(
     r"^\W*(?:root cause|the problem|problem|bug|issue|cause|reason|why it (?:failed|happened))\b[^\w\n]*:|"
     r"\b(?:root cause (?:is|was|of)|caused by|the culprit|it turn(?:s|ed) out|"
-    r"the (?:actual |real |underlying |main )?(?:problem|issue|bug|cause|reason) (?:is|was) (?:that|due|because|in how|with)|"
+    r"the (?:actual |real |underlying |main )?(?:problem|issue|bug|cause|reason) (?:is|was) "
+    r"(?:that|due|because|in how|with)|"
     r"(?:fails?|failed|failing|broke|breaks|broken|happens|happened|crash(?:es|ed)|hangs?|hung|lost|missing) because|"
     r"(?:isn't|wasn't|aren't|weren't|doesn't|didn't|don't|won't|cannot|can't) [^.;:]{2,60} because)\b",
     re.IGNORECASE,
@@ -51,11 +52,8 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
 
 def _is_cause(sentence: Sentence) -> bool:
     text = sentence.text
-    if (
-        not LEAST <= len(text) <= MOST
-        or text.endswith(("?", ":"))
-        or (DANGLING.match(text.lstrip("*_")) and not _TURNED_OUT.match(text))
-    ):
+    dangles = DANGLING.match(text.lstrip("*_")) and not _TURNED_OUT.match(text)
+    if not LEAST <= len(text) <= MOST or text.endswith(("?", ":")) or dangles:
         return False
     return bool(
         _CAUSE.search(text) and IDENTIFIER.search(text) and not HEDGE.search(text) and not _PASSING.search(text)

@@ -1,7 +1,7 @@
 """Finds errors that were got over: the same command failed and then passed, and what was changed in between.
 
-Most such pairs are lint and build noise (252 in 273 sessions, hardly one worth a memory). One counts only when the error
-names a file and what cured it was an edit of another one: there the error alone does not tell where to look.
+Most such pairs are lint and build noise (252 in 273 sessions, hardly one worth a memory). One counts only when the
+error names a file and what cured it was an edit of another one: there the error alone does not tell where to look.
 """
 
 import re
