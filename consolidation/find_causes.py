@@ -45,8 +45,10 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
         edit, run = closed
         why = f"fixed in `{path_of(edit)}`; `{command_of(run)}` passed after it"
         spans = tuple(part_of(one, SHOWN, key) for one in closed)
-        told = {"found_by": "cause", "memory_type": "known_failure", "why": why, "closed_by": spans}
-        found += [made(view, step, cause, key, **told) for cause in causes]
+        found += [
+            made(view, step, cause, key, found_by="cause", memory_type="known_failure", why=why, closed_by=spans)
+            for cause in causes
+        ]
     return found
 
 
