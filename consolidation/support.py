@@ -87,6 +87,8 @@ def _standing(source: _Source, start: int, end: int) -> str:
     before, behind = source.tokens[first:start], source.tokens[end : min(last, end + LOOKED_BEHIND)]
     if before and not source.breaks(start - 1, start):
         return ""
+    semicolon = source.text.rfind(";", before[0].start if before else 0, source.tokens[start].start)
+    before = [token for token in before if token.start > semicolon]  # what it ends is a statement of its own
     if behind and not source.breaks(end - 1, end):
         return ""
     if any(t.kind in _TURNED or t.text.lower() in _REPORTS for t in before):
