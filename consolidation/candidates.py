@@ -120,16 +120,19 @@ def outcome_drafts(
 
 
 def replaced_by(candidate: Candidate, verdicts: Sequence[Verdict], state: MemoryState) -> list[str]:
-    """Return the memories that a candidate takes the place of: what it contradicts, the older extract of a session."""
+    """Return the memories that a candidate takes the place of.
+
+    What it contradicts, what the command that said it replaces by name, the older extract of a session.
+    """
     if candidate.covers is not None:
         return [
             memory.id
             for memory in state.memories.values()
             if memory.covers is not None and memory.covers[0] == candidate.covers[0] and not memory.superseded_by
         ]
-    if not verdicts or verdicts[-1].verdict != "supersede":
-        return []
-    return list(dict.fromkeys(c.memory for c in verdicts[0].conflicts if c.memory in state.memories))
+    said = candidate.supersedes.event if candidate.supersedes is not None else ""
+    conflicts = verdicts[0].conflicts if verdicts and verdicts[-1].verdict == "supersede" else ()
+    return list(dict.fromkeys(name for name in (said, *(c.memory for c in conflicts)) if name in state.memories))
 
 
 def _written(

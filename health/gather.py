@@ -4,10 +4,10 @@ from collections.abc import Callable, Mapping
 from datetime import datetime
 from pathlib import Path
 
-from health.facts import Facts
+from health.facts import Facts, IndexFacts
 from health.gather_capture import capture_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
-from health.gather_index import index_facts
+from health.gather_index import index_facts, light_facts
 from health.gather_record import record_facts
 from indexer.embedder import Embedder
 from indexer.settings import IndexSettings
@@ -26,13 +26,15 @@ def gather(
     load: Callable[[], Embedder],
     last: int = 50,
     hooked: bool = True,
+    known: IndexFacts | None = None,
 ) -> Facts:
     """Return the facts of a workspace; load is called once and tells whether the model is there.
 
-    hooked is False where no harness is meant to call: hooks are then left out of the report.
+    hooked is False where no harness is meant to call: hooks are then left out of the report. known are figures of the
+    index as they were last counted: then only what tells whether it works at all is read, and load is not called.
     """
     at = now.timestamp()
-    index, backend = index_facts(workspace, settings, load)
+    index, backend = index_facts(workspace, settings, load) if known is None else light_facts(workspace, known)
     capture, written = capture_facts(workspace, data, env, now=at)
     return Facts(
         workspace=workspace.id,

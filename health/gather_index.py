@@ -42,6 +42,21 @@ def index_facts(
             return IndexFacts(present=True, error=str(error)), _backend(store, backend)
 
 
+def light_facts(workspace: Workspace, known: IndexFacts) -> tuple[IndexFacts, BackendFacts]:
+    """Return the same without counting anything: known figures, and whether the index opens and what it lacks."""
+    try:
+        with Store.open(workspace.index_path) as store:
+            seq = audit.watermark_seq(store)
+            unindexed, oldest = waiting(workspace, seq, INDEXED_TYPES)
+            facts = replace(known, present=True, error="", watermark=seq, unindexed=unindexed, unindexed_oldest=oldest)
+            return facts, _backend(store, BackendFacts())
+    except IndexMissing:
+        unindexed, oldest = waiting(workspace, 0, INDEXED_TYPES)
+        return IndexFacts(unindexed=unindexed, unindexed_oldest=oldest), BackendFacts(vectors="unknown")
+    except StoreError as error:
+        return IndexFacts(present=True, error=str(error)), BackendFacts(vectors="unknown")
+
+
 def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder: Embedder | None) -> IndexFacts:
     meta = store.meta()
     copied, made, agree = audit.copies(store), audit.embeddings(store), audit.agreement(store)

@@ -349,7 +349,13 @@ def checkpoint(
     one_of("state", state, ("complete", "incomplete", "failed"))
     if (state == "complete") == bool(failed_step):
         raise ValueError(f"state is {state} and failed_step {failed_step!r}: one names a failure, the other none")
-    body = {"trigger": trigger, "elected": trigger == "elected", "link": link, "through": dict(through)}
+    elected = trigger in ("elected", "task", "mistake")  # the others are the safety net
+    body = {"trigger": trigger, "elected": elected, "link": link, "through": dict(through)}
     body |= {"state": state, "failed_step": failed_step, "steps": list(map(dict, steps)), "counts": dict(counts)}
     body |= {"artifacts": dict(artifacts), "reviewer": reviewer, "text": text}
     return told("checkpoint", at, body, trigger, link, str(through["seq"]), state)
+
+
+def checkpoint_id(trigger: str, link: str, seq: int, state: str) -> str:
+    """Return the id of a checkpoint that had read up to event seq."""
+    return b32id("checkpoint", trigger, link, str(seq), state)

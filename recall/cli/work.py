@@ -1,0 +1,183 @@
+"""Composes what a run of consolidation works with: record, index, model, capture, health, reviewer."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import fields
+from typing import TYPE_CHECKING, Any
+
+from recall.cli.app import App
+from transcript.paths import write_atomic
+
+if TYPE_CHECKING:
+    from consolidation.model import Candidate, Deps, SessionView
+    from consolidation.settings import Settings
+    from health.facts import IndexFacts
+    from indexer.embedder import Embedder
+    from transcript.workspace import Workspace
+
+EMBED_S = 600.0
+FACTS = "index-facts.json"
+
+
+def settings_of(app: App) -> Settings:
+    """The settings of a run."""
+    from consolidation.settings import Settings
+
+    config = app.config
+    return Settings(config.consolidation(), config.reviewer(), config.memory(), config.experience())
+
+
+def deps_of(app: App, workspace: Workspace, *, review: bool = True) -> Deps:
+    """What a run works with in a workspace; without review no reviewer is asked."""
+    from consolidation.model import Deps
+    from consolidation.reviewers import make
+
+    model = _Model(app)
+    return Deps(
+        log=app.log(workspace),
+        workspace=workspace,
+        open_store=lambda: app.store(workspace),
+        embedder=model,
+        capture=lambda: capture(app, workspace),
+        index=lambda: index(app, workspace, model),
+        health=lambda light: health(app, workspace, light=light),
+        probe=lambda names: probe(app, workspace, names),
+        reviewer=make(app.config.reviewer(), home=app.data) if review else None,
+        draft=drafting(app, workspace),
+    )
+
+
+def drafting(app: App, workspace: Workspace) -> Callable[[Sequence[SessionView]], list[Candidate]] | None:
+    """The drafter that the settings name, None for none."""
+    settings = app.config.consolidation()
+    if not settings.drafter_command.strip():
+        return None
+
+    def draft(views: Sequence[SessionView]) -> list[Candidate]:
+        from consolidation.drafter import draft
+
+        key, seconds = workspace.id_key(), settings.drafter_timeout_s
+        return draft(views, settings.drafter_command, key=key, timeout_s=seconds)
+
+    return draft
+
+
+class _Model:
+    """The embedder, loaded at its first use."""
+
+    def __init__(self, app: App) -> None:
+        self._app = app
+        self._loaded: Embedder | None = None
+        self._asked = False
+
+    def __call__(self) -> Embedder | None:
+        """Return the embedder, None where it cannot be loaded."""
+        from indexer import power
+
+        if not self._asked:
+            self._asked = True
+            self._loaded = self._app.embedder(power.thread_count(self._app.config.index().threads))
+        return self._loaded
+
+
+def capture(app: App, workspace: Workspace) -> int:
+    """Take in what is new in the project's sessions; return how many events are new."""
+    from transcript.capture import sync
+
+    report = sync(workspace, app.data, app.env, settings=app.capture_settings(), now=app.now())
+    if report.added or report.sightings or report.marks:
+        app.bring_up(workspace)
+    return report.added
+
+
+def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
+    """Bring the index up to the record: words, then vectors; return where it stands and how many passages are new.
+
+    The model is loaded only where text waits for it.
+    """
+    from health.gather_record import waiting
+    from indexer import queue, writer
+    from indexer.audit import watermark_seq
+    from indexer.exchange import INDEXED_TYPES
+    from indexer.store import Store
+
+    shape = app.config.index()
+    with Store.open(workspace.index_path, "w") as store:
+        waits = not store.generation or waiting(workspace, watermark_seq(store), INDEXED_TYPES)[0]
+        made = writer.index(workspace, store, shape, now=app.now(), embedder=model() if waits else None)
+        left = len(queue.pending(store, store.generation, shape))
+        embedder = model() if left else None
+        if embedder is not None:
+            until = time.monotonic() + EMBED_S
+            queue.embed(store, embedder, shape, should_stop=lambda: time.monotonic() > until)
+            left = len(queue.pending(store, store.generation, shape))
+        meta = store.meta()
+        seq = watermark_seq(store)
+        return {
+            "watermark": seq,
+            "data_version": meta.data_version,
+            "chunks": meta.n_chunks,
+            "pending": left,
+            "new": made.chunks,
+        }
+
+
+def health(app: App, workspace: Workspace, *, light: bool) -> Mapping[str, Any]:
+    """Return the level of the health report and the ids of the signals that fail.
+
+    light loads no model and takes the index's figures from the last report that was not, for they take seconds.
+    """
+    from health.gather import gather
+    from health.report import assess
+    from health.signal import Level
+    from indexer.embedder import load
+
+    settings = app.config.index()
+    facts = gather(
+        workspace,
+        app.data,
+        app.env,
+        now=app.now(),
+        settings=settings,
+        load=lambda: load(settings.model, data_home=str(app.models), threads=1),
+        known=_known_facts(workspace) if light else None,
+    )
+    if not light:
+        _keep_facts(workspace, facts.index)
+    report = assess(facts)
+    failing = [signal.id for signal in report.signals if signal.level is Level.FAIL]
+    return {"level": report.level.name.lower(), "failing": failing}
+
+
+def _known_facts(workspace: Workspace) -> IndexFacts:
+    """The index's figures as they were last counted; none of them before that."""
+    from health.facts import IndexFacts
+
+    try:
+        held = json.loads((workspace.run_dir / FACTS).read_bytes())
+        return IndexFacts(**{**held, "failures": tuple(held["failures"])})
+    except (OSError, ValueError, TypeError, KeyError):
+        return IndexFacts()
+
+
+def _keep_facts(workspace: Workspace, facts: IndexFacts) -> None:
+    held = {item.name: getattr(facts, item.name) for item in fields(facts)}
+    held |= {name: dict(value) for name, value in held.items() if isinstance(value, Mapping)}
+    write_atomic(workspace.run_dir / FACTS, json.dumps(held).encode("ascii"), durable=False)
+
+
+def probe(app: App, workspace: Workspace, names: Sequence[str]) -> int:
+    """Ask for memories in their own words and return how many of them come back; leaves no row in the ledger.
+
+    What policy keeps from being shown counts as found: it is there, and not shown for a reason.
+    """
+    log, found = app.log(workspace), 0
+    for name in names:
+        said = str(log.body(log.get(name)).get("statement", ""))
+        turn = app.ask(said, words_only=True, record=False)
+        near = (place.event for ranked in (*turn.items, *turn.left_out) for place in ranked.candidate.pointers)
+        found += name in near
+    return found
