@@ -43,9 +43,9 @@ class RetrievalSettings:
     worker_weight: float = 0.5
     reasoning_weight: float = 0.5
     announcement: float = 0.7  # short text that announces the next step, by its form
-    question: float = 0.8  # a person's question is not its answer
-    pasted: float = 0.8  # a pasted plan or review ranks high for its topic and hides the sentence
-    link: float = 0.3  # share of the prompt's relevance that its final answer inherits
+    question: float = 0.7  # a person's question is not its answer
+    pasted: float = 0.7  # a pasted plan or review ranks high for its topic and hides the sentence
+    link: float = 0.4  # share of the prompt's relevance that its final answer inherits
     session: float = 0.1  # weight of how much of the prompt's words the whole session covers
     neighbour: float = 0.2  # share of the relevance of the turns beside it that a turn of a talk between people gets
     asked: float = 0.4  # and this share besides of the turn before, where that is a question
@@ -54,7 +54,7 @@ class RetrievalSettings:
     respell: bool = True  # a word that the index does not hold is searched for in its nearest spelling there
     parts: bool = True  # identifiers and paths of a prompt are searched for whole and in parts, unspaced text in pairs
     when: float = 0.5  # what was said in the time that the prompt names is lifted by this: it outweighs recency
-    wish: float = 0.3  # a person's standing wishes are lifted by this for a prompt that is about to act; 0: not sought
+    wish: float = 0.5  # a person's standing wishes are lifted by this for a prompt that is about to act; 0: not sought
     phrase: float = 0.2  # weight of how many of the prompt's neighbouring words stand side by side in a passage
     place: float = 0.2  # a session concludes at its end: weight of the exchange's place, 0 first to 1 last
 
