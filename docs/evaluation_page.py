@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.measures import HEADLINE
+from eval.stats import Figure, Paired
 
 INTRO = """# Evaluation
 
@@ -81,7 +82,7 @@ def figures(held: dict[str, Any]) -> Iterator[str]:
     yield "| engine | " + " | ".join(f"{name} (n {counted[name]['n']})" for name in names) + " | tokens |"
     yield "| --- |" + " --- |" * (len(names) + 1)
     for engine, had in held["engines"].items():
-        cells = [_percent(had["figures"]["all"][name]) for name in names]
+        cells = [Figure(**had["figures"]["all"][name]).percent() for name in names]
         yield f"| {engine} | " + " | ".join(cells) + f" | {had['tokens_mean']:.0f} |"
 
 
@@ -92,18 +93,10 @@ def differences(held: dict[str, Any], measure: str) -> Iterator[str]:
     for engine, measures in held["paired"].items():
         pair = measures.get(measure)
         if pair is not None:
-            verdict = "yes" if pair["low"] > 0 else "never worse" if pair["high"] >= 0 else "worse"
-            points = f"{100 * pair['mean']:+.1f} [{100 * pair['low']:+.1f}, {100 * pair['high']:+.1f}]"
-            yield f"| {engine} | {pair['n']} | {points} | {pair['wins']} | {pair['losses']} | {verdict} |"
+            p = Paired(**pair)
+            yield f"| {engine} | {p.n} | {p.points()} | {p.wins} | {p.losses} | {p.better()} |"
 
 
 def _measures(held: dict[str, Any]) -> dict[str, dict[str, str]]:
     counted = held["engines"]["recall"]["figures"]["all"]
     return dict([(m, about) for m, about in held["measures"].items() if counted[m]["n"]][:MOST_MEASURES])
-
-
-def _percent(figure: dict[str, Any]) -> str:
-    if figure["value"] is None:
-        return "-"
-    bounds = "" if figure["low"] is None else f" [{100 * figure['low']:.1f}, {100 * figure['high']:.1f}]"
-    return f"{100 * figure['value']:.1f}{bounds}"

@@ -7,22 +7,20 @@ A fixture is JSON: `kind`, `off` (the settings that take the step out), `records
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from eval.ablation import STEPS, without
+from eval.ablation import STEPS, Step, without
 from eval.dataset import USER, Dataset, Dialogue, Question, Turn
 from eval.dataset_run import Reply, run
-from eval.engines import Engine, shipped
+from eval.lineup import of_variants
 from eval.tables import table
-from eval.vector_cache import Encoder
+from indexer.embedder import Embedder
 from indexer.settings import IndexSettings
-from indexer.store import Store
 from indexer.tokens import TokenCounter
 from recall.settings import Settings
-from recall.turn import Vectors
 
 WITH, WITHOUT = "with", "without"
 _FIRST = datetime(2026, 1, 5, 9, tzinfo=UTC)
@@ -39,10 +37,7 @@ class Fixture:
 
     def without(self, settings: Settings) -> Settings:
         """Return the settings with the step of this kind taken out."""
-        for key, value in self.off.items():
-            section, _, name = key.partition(".")
-            settings = replace(settings, **{section: replace(getattr(settings, section), **{name: value})})
-        return settings
+        return without(settings, Step(self.kind, tuple(self.off.items())))
 
 
 def load(path: Path) -> Fixture:
@@ -102,7 +97,7 @@ def measure(
     fixture: Fixture,
     cache: Path,
     *,
-    embedder: Encoder | None,
+    embedder: Embedder | None,
     index_settings: IndexSettings,
     settings: Settings,
     now: datetime,
@@ -112,14 +107,9 @@ def measure(
     variants = {WITH: settings, WITHOUT: fixture.without(settings)}
     if ablate:
         variants |= {f"without {step.name}": without(settings, step) for step in STEPS}
-    count = TokenCounter()
-
-    def engines(store: Store, vectors: Vectors | None, _: Vectors | None) -> dict[str, Engine]:
-        return {name: shipped(store, vectors, one, count) for name, one in variants.items()}
-
     asked = run(
         fixture.dataset, cache, embedder=embedder, index_settings=index_settings, settings=settings, now=now,
-        engines=engines,
+        engines=of_variants(variants, TokenCounter()),
     )  # fmt: skip
     return Row(fixture.kind, fixture.off, {name: found(replies) for name, replies in asked.replies.items()})
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recall.cli.app import App, pass_app
+from recall.cli.evaluate_sets import of_split
 from recall.cli.output import note, say
 
 if TYPE_CHECKING:
@@ -80,9 +81,7 @@ def _runs(
     settings, index = app.config.settings(), app.config.index()
     sets = []
     if locomo is not None:
-        held = load_locomo(locomo)
-        chosen = tuple(d for d in held.dialogues if split in ("all", d.questions[0].split))
-        sets.append(replace(held, dialogues=chosen))
+        sets.append(of_split(load_locomo(locomo), split))
     if memorycode is not None:
         parts = [load_memorycode(memorycode, split=one) for one in (("dev", "test") if split == "all" else (split,))]
         sets.append(replace(parts[0], name="memorycode", dialogues=tuple(d for part in parts for d in part.dialogues)))
