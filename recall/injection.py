@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from indexer.rows import BY_PERSON, STATEMENT, STATEMENTS, TALK
+from indexer.rows import BY_PERSON, TALK, statement
 from recall.caps import fits, utf16_units
 from recall.heading import shows_head
 from recall.settings import BudgetSettings
@@ -203,7 +203,7 @@ def label(item: Candidate) -> tuple[str, str]:
         return f"{kind} {name}".rstrip(), voice
     if item.voice not in ("curated", "external"):
         return f"{kind} of sub-agent {name}" if name else kind, voice
-    stated = STATEMENTS[at.flags // STATEMENT % 16 % len(STATEMENTS)]
+    stated = statement(at.flags)
     if item.voice == "curated" and stated:
         kind, voice = stated, "a person's word" if at.flags & BY_PERSON else "an agent's word, not approved"
     return f"{kind} by {name}" if name else kind, voice
