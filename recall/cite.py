@@ -178,7 +178,9 @@ def _judge(sentence: Sentence, claim: _Claim, ranked: Ranked) -> Support:
 
 def _against(claim: _Claim, item: Candidate) -> str:
     """Why the statement of a passage that is most like the claim says the opposite, "" where it does not."""
-    parts = [_Claim.of(clause) for s in sentences(item.text) for clause in _CLAUSE.split(s.text)]
+    # What was recorded by a command has its statement and its reason on lines of their own.
+    texts = item.text.splitlines() if item.source == "curated" else [item.text]
+    parts = [_Claim.of(clause) for text in texts for s in sentences(text) for clause in _CLAUSE.split(s.text)]
     parts = parts or [_Claim.of(item.text)]
     best = max(parts, key=lambda part: (len(part.stems & claim.stems), -len(part.stems)))
     ours, theirs = claim.stems, best.stems
