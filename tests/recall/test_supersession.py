@@ -53,7 +53,7 @@ def test_what_only_mentions_a_name_is_no_statement_however_new(source):
     pointer = replace(mentioned.candidate.pointers[0], source=source)
     mentioned = Item(replace(mentioned.candidate, pointers=(pointer,)))
 
-    assert order([stated, mentioned], "what about fetch_rates?", "fetch_rates") == [0, 1]
+    assert order([stated, mentioned], "what about fetch_rates?", "fetchrates fetch rates") == [0, 1]
 
 
 def test_words_of_two_sentences_make_no_statement():
