@@ -121,6 +121,7 @@ def test_values_are_what_a_text_names_literally():
     "prompt",
     [
         "What did we use before?",
+        "What port did it have earlier?",
         "was it originally sqlite?",
         "which broker did we use before we switched to NATS?",
         "what was the old port?",
