@@ -1,29 +1,18 @@
 """The commands that curate, project and hand off, each run as a user runs it."""
 
 import json
-from dataclasses import dataclass
 
 import click
 import pytest
+from support.command import runner
 from support.embedder import StubEmbedder
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
 from recall.cli.curate import AGENTS, author
-from recall.cli.group import run
 from transcript.curation import Author, Setting, task
 from transcript.injected import strip_blocks
 from transcript.log import Log
-
-
-@dataclass
-class Result:
-    code: int
-    out: str
-    err: str
-
-    def rows(self) -> list[dict]:
-        return [json.loads(line) for line in self.out.splitlines()]
 
 
 @pytest.fixture
@@ -35,12 +24,7 @@ def recall(capsys, tmp_path, monkeypatch):
     for name in AGENTS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
-
-    def call(*args: str) -> Result:
-        code = run(list(args))
-        streams = capsys.readouterr()
-        return Result(code, streams.out, streams.err)
-
+    call = runner(capsys)
     assert call("init").code == 0
     log = Log(App.here().workspace())
     log.append([make_draft(n, text=f"the wagtail port is {8000 + n}") for n in range(3)], now=NOW)
