@@ -208,9 +208,10 @@ def create_generation(execute: Execute, generation: int, *, fts: bool) -> None:
         create_fts(execute, generation)
 
 
-def create_fts(execute: Execute, generation: int) -> None:
-    """Create the word index over the chunk table; the caller fills it."""
-    execute(_FTS.replace("{g}", str(generation)))
+def create_fts(execute: Execute, generation: int, *, accents: bool = False) -> None:
+    """Create the word index over the chunk table; the caller fills it. With accents they make other words."""
+    made = _FTS.replace("{g}", str(generation))
+    execute(made.replace("unicode61", "unicode61 remove_diacritics 0") if accents else made)
 
 
 def drop_generation(execute: Execute, generation: int) -> None:
