@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from eval.measures import HEADLINE
+from eval.measures import BESIDE, HEADLINE
 from eval.stats import Figure, Paired
 
 INTRO = """# Evaluation
@@ -64,15 +64,18 @@ def section(held: dict[str, Any], name: str) -> Iterator[str]:
         f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, load {machine['load'][0]:.1f}. "
         f"File: `docs/results/{name}`.\n"
     )
+    if held.get("labels"):
+        yield f"Labels: {held['labels']}.\n"
     if scorers:
         yield SCORERS
     headline = HEADLINE[held["set"].partition("-")[0]]
     if not ablation:
         yield from figures(held)
         yield "\n" + "  \n".join(f"*{m}*: {about['meaning']}" for m, about in _measures(held).items()) + "\n"
-    yield f"`recall` minus each other engine, {headline}, points:\n"
-    yield from differences(held, headline)
-    yield ""
+    for measure in (headline, *BESIDE.get(held["set"].partition("-")[0], ())):
+        yield f"`recall` minus each other engine, {measure}, points:\n"
+        yield from differences(held, measure)
+        yield ""
 
 
 def figures(held: dict[str, Any]) -> Iterator[str]:

@@ -14,7 +14,7 @@ from typing import Any
 from eval.dataset_run import DatasetRun, Reply
 from eval.lineup import OURS
 from eval.machine import Machine, machine
-from eval.measures import HEADLINE, Measure
+from eval.measures import BESIDE, HEADLINE, Measure
 from eval.stats import Figure, Paired, figure, paired
 from eval.tables import table
 from health.stats import percentile
@@ -56,6 +56,7 @@ class Result:
     measures: dict[str, dict[str, str]]
     engines: dict[str, Engine]
     paired: dict[str, dict[str, Paired]]
+    labels: str = ""
     limits: dict[str, str] = field(default_factory=lambda: dict(LIMITS))
 
     def to_json(self, *, summary: bool = False) -> str:
@@ -75,6 +76,7 @@ class Result:
         parts = [
             f"{self.set}: {self.questions:,} questions; {self.chunks:,} chunks, {self.vectors:,} vectors",
             f"model {self.model}, settings {self.settings_hash}, data {self.data_sha256[:12]}",
+            *([f"labels {self.labels}"] if self.labels else []),
             self.machine.to_text(),
             "limits: " + "; ".join(f"{k.replace('_', ' ')} {v}" for k, v in self.limits.items()),
             "",
@@ -82,8 +84,8 @@ class Result:
         ]
         for group in next(iter(self.engines.values())).figures:
             parts += ["", f"{group}, percent", self.group_table(group)]
-        if head and self.paired:
-            parts += ["", f"{OURS} minus the other, '{head}', points [95 % interval]", self.paired_table(head)]
+        for name in (head, *BESIDE.get(self.set.partition("-")[0], ())) if head and self.paired else ():
+            parts += ["", f"{OURS} minus the other, '{name}', points [95 % interval]", self.paired_table(name)]
         return "\n".join(parts)
 
     def group_table(self, group: str) -> str:
@@ -154,6 +156,7 @@ def result(
         run.dataset.name, command, run.dataset.sha256, settings_hash(settings), dict(changed), run.model, machine(),
         len(run.dataset.questions), run.chunks, run.vectors,
         {m.name: {"meaning": m.meaning, "kind": m.kind} for m in measures}, engines, against(engines, samples=samples),
+        run.dataset.labels,
     )  # fmt: skip
 
 
