@@ -86,11 +86,8 @@ class GateSettings:
     rare: bool = True  # a lexical hit passes on a rare word or an identifier
     rare_share: float = 0.02  # a word is rare when at most this share of max(N, 2000) passages hold it
     evidence: bool = True  # the gate's score (recall.gate) must reach a threshold
-    threshold: float = 0.51
-    threshold_words: float = 0.31  # the same where no vectors were at hand
-    telling_share: float = (
-        0.002  # of a short prompt, a word that so few of max(N, 2000) passages hold names the subject
-    )
+    threshold: float = 0.31
+    threshold_words: float = 0.21  # the same where no vectors were at hand
     bare_acts: bool = True  # "commit this", "run the tests": only decisions, corrections and notes are shown
     margin: bool = True  # an item far below the best one is left out
     margin_share: float = 0.35  # relevance of an item at least this share of the best
