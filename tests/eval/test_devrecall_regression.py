@@ -62,9 +62,9 @@ def test_by_words_alone(labels: LabelSet, real_sessions: Path, tmp_path: Path) -
     plain = figures(next(line for line in report.lines if line.result.name == "FTS5").ranked)
     assert report.setting.answerable == 33
     assert report.ours.ranked.leaks == report.ours.injected.leaks == 0
-    assert ranked["score"] >= 0.55  # it was 0.587, and that of a plain search 0.442
-    assert ranked["recall@6"] >= 0.63  # 0.697, plain 0.545: one prompt is 0.030
-    assert ranked["recall@10"] >= 0.69  # 0.758
-    assert ranked["strict@6"] >= 0.48  # 0.545
-    assert ranked["score"] >= plain["score"] + 0.1
-    assert figures(report.ours.injected)["recall@6"] >= 0.57  # 0.636
+    assert ranked["score"] >= 0.60  # it was 0.638, and that of a plain search 0.442
+    assert ranked["recall@6"] >= 0.75  # 0.818, plain 0.545: one prompt is 0.030
+    assert ranked["recall@10"] >= 0.78  # 0.848
+    assert ranked["strict@6"] >= 0.51  # 0.576
+    assert ranked["score"] >= plain["score"] + 0.15
+    assert figures(report.ours.injected)["recall@6"] >= 0.69  # 0.758
