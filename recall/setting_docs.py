@@ -61,7 +61,7 @@ MEANINGS = {
     "budget.tokens": "most tokens of one injection, headers included",
     "budget.bytes": "most bytes of one injection; the harness's own cap binds besides",
     "budget.head_chars": "most characters of the prompt that is shown above a passage",
-    "budget.opening_chars": "most characters shown of the beginning of an answer, above a passage further down in it",
+    "budget.opening_chars": "most characters shown of the beginning of an answer, with a passage of it or its prompt",
     "budget.mode": "fixed, or adaptive: less is injected where it promises little; 'recall last' says why",
     "weights.alpha": "weight of S, likeness to the prompt",
     "weights.beta": "weight of E, how far an item has proved itself",

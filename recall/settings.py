@@ -106,7 +106,7 @@ class BudgetSettings:
     tokens: int = 1200
     bytes: int = 9000
     head_chars: int = 160  # how much of the exchange's prompt is shown above a passage
-    opening_chars: int = 300  # how much of an answer's opening is shown above a passage from further down; 0: none
+    opening_chars: int = 300  # how much of an answer's opening is shown with a passage of it or its prompt; 0: none
     mode: str = "fixed"  # adaptive: fewer items, a pointer, or nothing where recall.adaptive estimates little use
 
     def __post_init__(self) -> None:
