@@ -79,6 +79,17 @@ def test_a_decision_supersedes_words_of_a_session_or_a_span_of_them(recall):
     assert "is no decision of ours but a task" in of_a_task.err
 
 
+def test_a_search_shows_words_that_were_replaced_with_what_replaced_them(recall):
+    recall("decide", "The wagtail port is 9000", "--supersedes", make_draft(0).id[:10])
+    assert recall("index", "--words-only").code == 0
+
+    shown = recall("query", "which wagtail port").out
+
+    at = shown.index("the wagtail port is 8000")
+    assert shown.index("The wagtail port is 9000") < at
+    assert "replaced by a decision on" in shown[at:].splitlines()[1]
+
+
 def test_proposed_replacements_are_listed_for_a_person_to_judge(recall):
     rules = ["Always use a timeout of 30s for the importer.", "From now on use a timeout of 60s for the importer."]
     recall.log.append([make_draft(name, text=text) for name, text in zip("ab", rules, strict=True)], now=NOW)
