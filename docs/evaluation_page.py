@@ -5,7 +5,8 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from eval.measures import HEADLINE
+from eval.measures import BESIDE, HEADLINE
+from eval.stats import Figure, Paired
 
 INTRO = """# Evaluation
 
@@ -63,15 +64,18 @@ def section(held: dict[str, Any], name: str) -> Iterator[str]:
         f"{machine['processor']}, {machine['cores']} cores, Python {machine['python']}, load {machine['load'][0]:.1f}. "
         f"File: `docs/results/{name}`.\n"
     )
+    if held.get("labels"):
+        yield f"Labels: {held['labels']}.\n"
     if scorers:
         yield SCORERS
     headline = HEADLINE[held["set"].partition("-")[0]]
     if not ablation:
         yield from figures(held)
         yield "\n" + "  \n".join(f"*{m}*: {about['meaning']}" for m, about in _measures(held).items()) + "\n"
-    yield f"`recall` minus each other engine, {headline}, points:\n"
-    yield from differences(held, headline)
-    yield ""
+    for measure in (headline, *BESIDE.get(held["set"].partition("-")[0], ())):
+        yield f"`recall` minus each other engine, {measure}, points:\n"
+        yield from differences(held, measure)
+        yield ""
 
 
 def figures(held: dict[str, Any]) -> Iterator[str]:
@@ -81,7 +85,7 @@ def figures(held: dict[str, Any]) -> Iterator[str]:
     yield "| engine | " + " | ".join(f"{name} (n {counted[name]['n']})" for name in names) + " | tokens |"
     yield "| --- |" + " --- |" * (len(names) + 1)
     for engine, had in held["engines"].items():
-        cells = [_percent(had["figures"]["all"][name]) for name in names]
+        cells = [Figure(**had["figures"]["all"][name]).percent() for name in names]
         yield f"| {engine} | " + " | ".join(cells) + f" | {had['tokens_mean']:.0f} |"
 
 
@@ -92,18 +96,10 @@ def differences(held: dict[str, Any], measure: str) -> Iterator[str]:
     for engine, measures in held["paired"].items():
         pair = measures.get(measure)
         if pair is not None:
-            verdict = "yes" if pair["low"] > 0 else "never worse" if pair["high"] >= 0 else "worse"
-            points = f"{100 * pair['mean']:+.1f} [{100 * pair['low']:+.1f}, {100 * pair['high']:+.1f}]"
-            yield f"| {engine} | {pair['n']} | {points} | {pair['wins']} | {pair['losses']} | {verdict} |"
+            p = Paired(**pair)
+            yield f"| {engine} | {p.n} | {p.points()} | {p.wins} | {p.losses} | {p.better()} |"
 
 
 def _measures(held: dict[str, Any]) -> dict[str, dict[str, str]]:
     counted = held["engines"]["recall"]["figures"]["all"]
     return dict([(m, about) for m, about in held["measures"].items() if counted[m]["n"]][:MOST_MEASURES])
-
-
-def _percent(figure: dict[str, Any]) -> str:
-    if figure["value"] is None:
-        return "-"
-    bounds = "" if figure["low"] is None else f" [{100 * figure['low']:.1f}, {100 * figure['high']:.1f}]"
-    return f"{100 * figure['value']:.1f}{bounds}"

@@ -50,6 +50,7 @@ STEPS: tuple[Step, ...] = (
     _step("time words", retrieval__when=0.0),
     _step("standing wishes", retrieval__wish=0.0),
     _step("prompt on the head line of its answer", budget__head_chars=0),
+    _step("beginning of an answer", budget__opening_chars=0),
     _step("near copies collapsed", selection__near_copy=2.0),
     _step("diversity", selection__diversity=0.0),
     _step("corrections and replacements noted", selection__since=False),

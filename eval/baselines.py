@@ -10,6 +10,7 @@ from typing import Any
 from eval.engines import Answer, Engine
 from eval.judge import At, Item
 from eval.labels import LabelledQuery
+from eval.scorers import DECAY_AN_HOUR, scaled
 from indexer.lexical import quoted
 from indexer.rows import FINAL, NARRATION, PROMPT, PassageRow, RowFilter
 from indexer.sample import newest_chunks
@@ -24,7 +25,6 @@ LISTED = 50  # records a list holds in the end
 SHOWN = 6
 ITEM_CHARS = 800
 RRF_K = 60
-DECAY_AN_HOUR = 0.995
 TALK = frozenset({PROMPT, FINAL, NARRATION})
 
 
@@ -42,14 +42,10 @@ def generative_agents(cosine: Mapping[int, float], age_hours: Mapping[int, float
 
     Importance needs a language model; it is the same for all here and changes nothing.
     """
-    recency = _scaled({id: DECAY_AN_HOUR ** age_hours[id] for id in cosine})
-    relevance = _scaled(cosine)
-    return sorted(cosine, key=lambda id: (-(recency[id] + relevance[id]), id))
-
-
-def _scaled(values: Mapping[int, float]) -> dict[int, float]:
-    low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
-    return {id: (value - low) / (high - low) if high > low else 0.5 for id, value in values.items()}
+    recency = scaled([DECAY_AN_HOUR ** age_hours[id] for id in cosine])
+    relevance = scaled(list(cosine.values()))
+    total = {id: r + s for id, r, s in zip(cosine, recency, relevance, strict=True)}
+    return sorted(total, key=lambda id: (-total[id], id))
 
 
 def fts5(execute: Execute, generation: int, terms: Sequence[str], allowed: RowFilter | None, limit: int) -> Ids:

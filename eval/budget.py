@@ -14,17 +14,18 @@ from pathlib import Path
 from eval.corpus import Corpus
 from eval.dataset import Dataset, Question
 from eval.dataset_run import Reply, run
-from eval.devrecall import search
-from eval.engines import Answer, Engine, shipped
-from eval.judge import judge
+from eval.engines import Answer, Engine, evaluate, shipped
 from eval.labels import LabelledQuery, LabelSet
-from eval.vector_cache import CachedEmbedder, Encoder
+from eval.lineup import Search, search_of
+from eval.outcome import Outcome
+from eval.vector_cache import CachedEmbedder
+from indexer.embedder import Embedder
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from indexer.tokens import TokenCounter
 from recall.adaptive import ADAPTIVE, FIXED
 from recall.settings import Settings
-from recall.turn import CountTokens, Vectors
+from recall.turn import CountTokens
 
 ITEMS = (1, 2, 3, 4, 6)
 TOKENS = (250, 500, 1000, 1500, 2000)
@@ -85,12 +86,14 @@ class _Timed:
         self._arms, self._count = arms(settings), count
         self.ms: dict[str, list[float]] = {name: [] for name in self._arms}
 
-    def engines(self, store: Store, vectors: Vectors | None, deep: Vectors | None = None) -> dict[str, Engine]:
+    def engines(self, store: Store, search: Search) -> dict[str, Engine]:
         """Return an engine for each arm. Prompts are encoded before the first clock starts: every arm finds them."""
         warmed: set[str] = set()
 
         def timed(name: str, settings: Settings | None) -> Engine:
-            inner = None if settings is None else shipped(store, vectors, settings, self._count)
+            inner = None
+            if settings is not None:
+                inner = shipped(store, search(settings.retrieval.vector_limit), settings, self._count)
 
             def answer(query: LabelledQuery) -> Answer:
                 if inner is not None and query.id not in warmed:
@@ -110,7 +113,7 @@ def over_dialogues(
     dataset: Dataset,
     cache: Path,
     *,
-    embedder: Encoder | None,
+    embedder: Embedder | None,
     index_settings: IndexSettings,
     settings: Settings,
     now: datetime,
@@ -144,27 +147,27 @@ def _asked(question: Question, gold: frozenset[str], found: set[str], tokens: in
 
 
 def over_devrecall(
-    corpus: Corpus, labels: LabelSet, *, embedder: Encoder | None, settings: Settings, progress: Progress
+    corpus: Corpus, labels: LabelSet, *, embedder: Embedder | None, settings: Settings, progress: Progress
 ) -> Arms:
     """Ask the labelled queries over real sessions under every arm."""
     record = corpus.record_map(labels.spans, labels.sha256)
     timed = _Timed(settings, TokenCounter())
     with Store.open(corpus.workspace.index_path) as store:
         cached = None if embedder is None else CachedEmbedder(embedder, corpus.cache / "vectors")
-        vectors = None if cached is None else search(store, cached, settings.retrieval.vector_limit)
         meta = store.meta()
-        made = Arms("devrecall", labels.sha256, meta.n_chunks, meta.n_vectors if vectors else 0, meta.model or "none")
-        for name, engine in timed.engines(store, vectors).items():
+        made = Arms(
+            "devrecall", labels.sha256, meta.n_chunks, meta.n_vectors if cached is not None else 0, meta.model or "none"
+        )
+        for name, engine in timed.engines(store, search_of(store, cached)).items():
             progress(f"devrecall, {name}")
-            answers = [engine(query) for query in labels.queries]
-            made.asked[name] = []
-            for query, answer, ms in zip(labels.queries, answers, timed.ms[name], strict=True):
-                outcome = judge(query, answer.injected, record, tokens=answer.tokens)
-                if not query.evidence:
-                    made.asked[name].append(Asked(query.id, None, None, None, answer.tokens, ms))
-                    continue
-                found = frozenset[str]().union(*outcome.files) & outcome.evidence_files
-                coverage = len(found) / len(outcome.evidence_files) if outcome.evidence_files else None
-                hit, strict = float(any(outcome.hits)), float(any(outcome.strict))
-                made.asked[name].append(Asked(query.id, hit, strict, coverage, answer.tokens, ms))
+            found = evaluate(name, engine, labels.queries, record, time.perf_counter)
+            made.asked[name] = [_of_outcome(o, ms) for o, ms in zip(found.injected, timed.ms[name], strict=True)]
     return made
+
+
+def _of_outcome(outcome: Outcome, ms: float) -> Asked:
+    if not outcome.evidence_files:
+        return Asked(outcome.query, None, None, None, outcome.tokens, ms)
+    found = frozenset[str]().union(*outcome.files) & outcome.evidence_files
+    hit, strict = float(any(outcome.hits)), float(any(outcome.strict))
+    return Asked(outcome.query, hit, strict, len(found) / len(outcome.evidence_files), outcome.tokens, ms)

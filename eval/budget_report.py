@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from eval.budget import DEFAULT, NONE, Arms, Asked
 from eval.machine import Machine
 from eval.outcome import mean
-from eval.stats import interval
+from eval.stats import paired
 from eval.tables import table
 from health.stats import median, percentile
 from recall.adaptive import ADAPTIVE
@@ -36,7 +36,7 @@ class Line:
 
 
 @dataclass(frozen=True, slots=True)
-class Paired:
+class Comparison:
     """The adaptive budget against a fixed arm, question by question: points, the 95 % interval, and tokens saved."""
 
     against: str
@@ -58,7 +58,7 @@ class SetReport:
     model: str
     lines: tuple[Line, ...]
     knees: dict[str, str]
-    paired: tuple[Paired, ...]
+    paired: tuple[Comparison, ...]
 
     @property
     def passes(self) -> bool:
@@ -106,7 +106,7 @@ def report_of(arms: Arms, *, samples: int = SAMPLES) -> SetReport:
     return SetReport(
         arms.name, arms.sha256, arms.chunks, arms.vectors, arms.model, lines,
         {kind: knee(_curve(lines, kind)) for kind in ("items", "tokens")},
-        tuple(p for other in _rivals(lines) for m in MEASURES if (p := _paired(arms.asked, other, m, samples))),
+        tuple(p for other in _rivals(lines) for m in MEASURES if (p := _compared(arms.asked, other, m, samples))),
     )  # fmt: skip
 
 
@@ -144,16 +144,18 @@ def _rivals(lines: Sequence[Line]) -> list[str]:
     return list(dict.fromkeys((DEFAULT, near)))
 
 
-def _paired(asked: dict[str, list[Asked]], other: str, measure: str, samples: int) -> Paired | None:
-    pairs = list(zip(asked[ADAPTIVE], asked[other], strict=True))
-    counted = [(getattr(a, measure), getattr(b, measure)) for a, b in pairs]
-    points = [100 * (a - b) for a, b in counted if a is not None and b is not None]
-    bounds = interval(points, samples=samples)
-    if bounds is None:
+def _compared(asked: dict[str, list[Asked]], other: str, measure: str, samples: int) -> Comparison | None:
+    mine, theirs = asked[ADAPTIVE], asked[other]
+    found = paired(_values(mine, measure), _values(theirs, measure), samples=samples)
+    if found is None:
         return None
-    theirs = sum(b.tokens for _, b in pairs)
-    saved = 1 - sum(a.tokens for a, _ in pairs) / theirs if theirs else 0.0
-    return Paired(other, measure, sum(points) / len(points), *bounds, saved)
+    tokens = sum(one.tokens for one in theirs)
+    saved = 1 - sum(one.tokens for one in mine) / tokens if tokens else 0.0
+    return Comparison(other, measure, 100 * found.mean, 100 * found.low, 100 * found.high, saved)
+
+
+def _values(asked: Sequence[Asked], measure: str) -> dict[str, float | None]:
+    return {one.question: getattr(one, measure) for one in asked}
 
 
 def _text(one: SetReport) -> str:

@@ -36,8 +36,5 @@ def compare(
 
 def to_text(pairs: dict[str, Paired]) -> str:
     """A table: the difference in points with its interval, wins and losses."""
-    rows = [
-        [name, p.n, f"{100 * p.mean:+.1f} [{100 * p.low:+.1f}, {100 * p.high:+.1f}]", p.wins, p.losses]
-        for name, p in pairs.items()
-    ]
+    rows = [[name, p.n, p.points(), p.wins, p.losses] for name, p in pairs.items()]
     return table(["measure", "n", "second - first, points", "wins", "losses"], rows)

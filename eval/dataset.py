@@ -59,6 +59,7 @@ class Dataset:
     name: str
     sha256: str
     dialogues: tuple[Dialogue, ...]
+    labels: str = ""  # what counts as an answer and how it is asked for, where a set can be read in several ways
 
     @property
     def questions(self) -> tuple[Question, ...]:

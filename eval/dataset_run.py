@@ -5,21 +5,21 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
 
-from eval.baselines import Baselines
 from eval.dataset import Dataset, Dialogue, Question
-from eval.devrecall import BASELINE_DEPTH, search
 from eval.dialogue_index import OpenDialogue, opened
-from eval.engines import Answer, Engine, shipped
+from eval.engines import Answer, Engine
 from eval.judge import Item
 from eval.labels import LabelledQuery
-from eval.vector_cache import CachedEmbedder, Encoder
+from eval.lineup import OURS, Engines, Search, Variant, lineup, search_of
+from eval.vector_cache import CachedEmbedder
+from indexer.embedder import Embedder
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from indexer.tokens import TokenCounter
 from recall.settings import Settings
-from recall.turn import CountTokens, Scorer, Vectors
+from recall.turn import CountTokens
 
-OURS, WORDS, NOTHING = "recall", "recall, words only", "no recall"
+NOTHING = "no recall"
 Progress = Callable[[int, int, str], None]
 
 
@@ -58,33 +58,33 @@ class DatasetRun:
     model: str = "none"
 
 
-Engines = Callable[[Store, Vectors | None, Vectors | None], dict[str, Engine]]
-
-
 def run(
     dataset: Dataset,
     cache: Path,
     *,
-    embedder: Encoder | None,
+    embedder: Embedder | None,
     index_settings: IndexSettings,
     settings: Settings,
     now: datetime,
     baselines: bool = True,
     words: bool = True,
+    variants: Mapping[str, Variant] | None = None,
     engines: Engines | None = None,
-    scorers: Mapping[str, Scorer] | None = None,
     progress: Progress | None = None,
 ) -> DatasetRun:
-    """Ask every question of every engine; `engines` replaces the usual ones, `scorers` are run through ours besides."""
+    """Ask every question of ours, of its variants and of plain rankings; `engines` replaces them all."""
     cached = None if embedder is None else CachedEmbedder(embedder, cache / "vectors")
     count = TokenCounter()
-    make = engines or _usual(settings, count, scorers or {}, baselines=baselines, words=words)
+    asked = {OURS: Variant(settings), **(variants or {})}
+
+    def usual(store: Store, search: Search) -> dict[str, Engine]:
+        found = lineup(store, search, asked, count, words=words, baselines=baselines)
+        return found | ({NOTHING: lambda _: Answer((), (), 0)} if baselines else {})
+
     made, done, total = DatasetRun(dataset), 0, len(dataset.questions)
     for dialogue in dataset.dialogues:
         with opened(dialogue, cache, embedder=cached, settings=index_settings, now=now) as held:
-            vectors = None if cached is None else search(held.store, cached, settings.retrieval.vector_limit)
-            deep = None if cached is None else search(held.store, cached, BASELINE_DEPTH)
-            for name, engine in make(held.store, vectors, deep).items():
+            for name, engine in (engines or usual)(held.store, search_of(held.store, cached)).items():
                 made.replies.setdefault(name, []).extend(ask(dialogue, engine, held, count))
             meta = held.store.meta()
             made.chunks, made.vectors = made.chunks + meta.n_chunks, made.vectors + meta.n_vectors
@@ -93,21 +93,6 @@ def run(
         if progress is not None:
             progress(done, total, dialogue.id)
     return made
-
-
-def _usual(
-    settings: Settings, count: CountTokens, scorers: Mapping[str, Scorer], *, baselines: bool, words: bool
-) -> Engines:
-    def make(store: Store, vectors: Vectors | None, deep: Vectors | None) -> dict[str, Engine]:
-        found: dict[str, Engine] = {OURS: shipped(store, vectors, settings, count)}
-        found |= {name: shipped(store, vectors, settings, count, scorer) for name, scorer in scorers.items()}
-        if words and vectors is not None:
-            found[WORDS] = shipped(store, None, settings, count)
-        if baselines:
-            found |= Baselines(store, deep, count).engines() | {NOTHING: lambda _: Answer((), (), 0)}
-        return found
-
-    return make
 
 
 def ask(dialogue: Dialogue, engine: Engine, held: OpenDialogue, count: CountTokens) -> Iterable[Reply]:

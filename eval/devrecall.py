@@ -8,25 +8,20 @@ from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 
-from eval.baselines import Baselines
 from eval.corpus import Corpus, prepare
-from eval.devrecall_report import OURS, DevRecallReport, Line, Setting
-from eval.engines import Engine, EngineResult, evaluate, shipped
+from eval.devrecall_report import DevRecallReport, Line, Setting
+from eval.engines import EngineResult, evaluate
 from eval.labels import LabelledQuery, LabelSet, load
+from eval.lineup import OURS, Variant, lineup, search_of
 from eval.machine import machine
 from eval.scorecard import scorecard
 from eval.vector_cache import CachedEmbedder
 from indexer.embedder import Embedder
-from indexer.rows import RowFilter
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from indexer.tokens import TokenCounter
 from recall.settings import Settings, settings_hash
-from recall.turn import Vectors
 from transcript.log import Log
-
-WORDS = "recall, words only"
-BASELINE_DEPTH = 400
 
 
 def run(
@@ -94,14 +89,9 @@ def evaluate_corpus(
     count_tokens = TokenCounter()
     with Store.open(corpus.workspace.index_path) as store:
         cached = None if embedder is None else CachedEmbedder(embedder, corpus.cache / "vectors")
-        vectors = None if cached is None else search(store, cached, settings.retrieval.vector_limit)
-        engines: dict[str, Engine] = {OURS: shipped(store, vectors, settings, count_tokens)}
-        engines |= {name: shipped(store, vectors, one, count_tokens) for name, one in variants.items()}
-        if vectors is not None and not variants:
-            engines[WORDS] = shipped(store, None, settings, count_tokens)
-        if baselines:
-            deep = None if cached is None else search(store, cached, BASELINE_DEPTH)
-            engines |= Baselines(store, deep, count_tokens).engines()
+        search = search_of(store, cached)
+        asked = {name: Variant(one) for name, one in {OURS: settings, **variants}.items()}
+        engines = lineup(store, search, asked, count_tokens, words=not variants, baselines=baselines)
         lines = []
         for name, engine in engines.items():
             progress(f"asking {name}")
@@ -117,7 +107,7 @@ def evaluate_corpus(
         model=meta.model or "none",
         tokenizer=f"cl100k ({type(count_tokens).__name__})",
         chunks=meta.n_chunks,
-        vectors=meta.n_vectors if vectors is not None else 0,
+        vectors=meta.n_vectors if embedder is not None else 0,
         queries=len(queries),
         answerable=_answerable(queries),
         missing_evidence=tuple(sorted(lost)),
@@ -125,16 +115,6 @@ def evaluate_corpus(
         seconds=time.perf_counter() - started,
     )
     return DevRecallReport(setting, tuple(lines))
-
-
-def search(store: Store, embedder: CachedEmbedder, k: int) -> Vectors:
-    """Return the vector half of a search, as the hook's service and `recall query` have it."""
-
-    def near(prompt: str, allowed: RowFilter | None) -> list[tuple[int, float]]:
-        hits = store.nearest(embedder.encode([prompt])[0], k, allowed)
-        return [(hit.chunk_id, hit.similarity) for hit in hits]
-
-    return near
 
 
 def _line(result: EngineResult, samples: int) -> Line:

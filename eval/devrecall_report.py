@@ -5,14 +5,14 @@ from collections.abc import Callable, Sequence
 from dataclasses import asdict, dataclass
 
 from eval.engines import EngineResult
+from eval.lineup import OURS
 from eval.machine import Machine
 from eval.outcome import Outcome
-from eval.scorecard import Figure, Scorecard, values
-from eval.stats import Duel, Paired, duel, paired
+from eval.scorecard import Scorecard, values
+from eval.stats import Duel, Figure, Paired, duel, paired
 from eval.tables import table
 from transcript.telling import counted
 
-OURS = "recall"
 OVERALL = ("recall@1", "recall@3", "recall@6", "recall@10", "recall@30", "mrr", "score", "strict@6", "coverage@6")
 NAMED = 12  # queries of a duel that the table names; the JSON has all
 DEFINITION = (

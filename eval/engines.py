@@ -67,8 +67,9 @@ def from_turn(turn: Turn) -> Answer:
 
 
 def item_of(candidate: Candidate) -> Item:
-    """Return a candidate as the judge sees it: the places it names, that of the prompt on its head line included."""
-    places = candidate.pointers if candidate.asked is None else (*candidate.pointers, candidate.asked)
+    """Return a candidate as the judge sees it: the places it names, the other half of its exchange included."""
+    halves = [at for at in (candidate.asked, candidate.answered) if at is not None]
+    places = (*candidate.pointers, *halves)
     return Item(tuple(At(p.event, p.start, p.end) for p in places), candidate.text)
 
 

@@ -154,6 +154,8 @@ SETS: dict[str, tuple[Measure, ...]] = {
     "longmemeval": (*SESSION, *TURN, *BUDGETS, *SILENCE),
     "beam": (*TURN, *BUDGETS, *VERSIONS[:1], *SILENCE),
 }
+# Measures whose paired differences are shown besides those of the headline: what may not be paid for it.
+BESIDE = {"memorycode": ("stable R@1",)}
 HEADLINE = {
     "self": "turn MRR",
     "devrecall": "recall@6",

@@ -23,6 +23,7 @@ DEV_DIALOGUES = 120
 LEAST_SESSIONS = 10
 JOINED = 30  # sessions of a development history, about
 RULE, LABEL = "rule", "label"
+_ASKED = {RULE: "what all versions of the rule say", LABEL: "the rule's bare label"}
 _START = datetime(2024, 1, 8, 9, tzinfo=UTC)
 _SPEAKER = re.compile(r"^([^\W\d_][\w' .-]{0,40}): ", re.MULTILINE)
 
@@ -49,7 +50,8 @@ def load(path: Path, *, form: str = RULE, split: str = TEST) -> Dataset:
             if number > DEV_DIALOGUES and len(sessions) >= LEAST_SESSIONS
         ]
     dialogues = tuple(_dialogue(name, sessions, rules, form, split) for name, sessions in held)
-    return Dataset(f"memorycode-{split}-{form}", hashlib.sha256(raw).hexdigest(), dialogues)
+    labels = f"refined (the exact rule and version that a session states), asked for by {_ASKED[form]}"
+    return Dataset(f"memorycode-{split}-{form}", hashlib.sha256(raw).hexdigest(), dialogues, labels)
 
 
 def histories(talks: Sequence[Sequence[Session]]) -> list[tuple[str, list[Session]]]:

@@ -1,5 +1,6 @@
 """What a list of results did for one labelled query; every metric reads these and nothing else."""
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 ABSTAINING = frozenset({"abstention", "chitchat_no_recall"})
@@ -39,7 +40,7 @@ def first(flags: tuple[bool, ...]) -> int | None:
     return next((rank for rank, flag in enumerate(flags, 1) if flag), None)
 
 
-def mean(values: list[float | None]) -> float | None:
+def mean(values: Sequence[float | None]) -> float | None:
     """Return the mean of the values that count; None when none does."""
     counted = [value for value in values if value is not None]
     return sum(counted) / len(counted) if counted else None

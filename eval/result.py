@@ -5,17 +5,19 @@ sample size and limits is none.
 """
 
 import json
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
-from eval.dataset_run import OURS, DatasetRun, Reply
+from eval.dataset_run import DatasetRun, Reply
+from eval.lineup import OURS
 from eval.machine import Machine, machine
-from eval.measures import HEADLINE, Measure
-from eval.outcome import mean
-from eval.stats import Paired, interval, paired
+from eval.measures import BESIDE, HEADLINE, Measure
+from eval.stats import Figure, Paired, figure, paired
 from eval.tables import table
+from health.stats import percentile
 from recall.settings import Settings, settings_hash
 
 SCHEMA = "urn:lca-recall:eval-result:1"
@@ -25,16 +27,6 @@ LIMITS = {
     "reasoning_mode": "none",
     "says": "what is retrieved, not whether an agent then answers well",
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Figure:
-    """A measure over one group of questions; None without a question that counts."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +56,7 @@ class Result:
     measures: dict[str, dict[str, str]]
     engines: dict[str, Engine]
     paired: dict[str, dict[str, Paired]]
+    labels: str = ""
     limits: dict[str, str] = field(default_factory=lambda: dict(LIMITS))
 
     def to_json(self, *, summary: bool = False) -> str:
@@ -83,6 +76,7 @@ class Result:
         parts = [
             f"{self.set}: {self.questions:,} questions; {self.chunks:,} chunks, {self.vectors:,} vectors",
             f"model {self.model}, settings {self.settings_hash}, data {self.data_sha256[:12]}",
+            *([f"labels {self.labels}"] if self.labels else []),
             self.machine.to_text(),
             "limits: " + "; ".join(f"{k.replace('_', ' ')} {v}" for k, v in self.limits.items()),
             "",
@@ -90,8 +84,8 @@ class Result:
         ]
         for group in next(iter(self.engines.values())).figures:
             parts += ["", f"{group}, percent", self.group_table(group)]
-        if head and self.paired:
-            parts += ["", f"{OURS} minus the other, '{head}', points [95 % interval]", self.paired_table(head)]
+        for name in (head, *BESIDE.get(self.set.partition("-")[0], ())) if head and self.paired else ():
+            parts += ["", f"{OURS} minus the other, '{name}', points [95 % interval]", self.paired_table(name)]
         return "\n".join(parts)
 
     def group_table(self, group: str) -> str:
@@ -99,7 +93,7 @@ class Result:
         names = [n for n in self.measures if any(e.figures[group][n].n for e in self.engines.values())]
         counted = next(iter(self.engines.values())).figures[group]
         rows = [
-            [name, *(_percent(engine.figures[group][n]) for n in names), round(engine.tokens_mean)]
+            [name, *(engine.figures[group][n].percent() for n in names), round(engine.tokens_mean)]
             for name, engine in self.engines.items()
         ]
         return table(["engine", *(f"{n} (n {counted[n].n})" for n in names), "tokens"], rows)
@@ -107,10 +101,10 @@ class Result:
     def paired_table(self, measure: str) -> str:
         """Differences of one measure against each other engine."""
         rows = [
-            [name, duel.n, f"{100 * duel.mean:+.1f} [{100 * duel.low:+.1f}, {100 * duel.high:+.1f}]",
-             duel.wins, duel.losses, "yes" if duel.low > 0 else "never worse" if duel.high >= 0 else "worse"]
-            for name, held in self.paired.items() if (duel := held.get(measure)) is not None
-        ]  # fmt: skip
+            [name, pair.n, pair.points(), pair.wins, pair.losses, pair.better()]
+            for name, held in self.paired.items()
+            if (pair := held.get(measure)) is not None
+        ]
         return table(["against", "n", "difference", "wins", "losses", "better"], rows)
 
 
@@ -121,6 +115,19 @@ def _rounded(value: Any) -> Any:
     if isinstance(value, list | tuple):
         return [_rounded(part) for part in value]
     return round(value, 4) if isinstance(value, float) else value
+
+
+def command_line(name: str, **options: object) -> str:
+    """Return the command that a result names; of a path it names the last part."""
+    return " ".join(["recall", "eval", name, *(flag(o, v) for o, v in options.items() if v)])
+
+
+def flag(option: str, value: object) -> str:
+    """Return an option as it is typed; one that may be repeated has a tuple of values."""
+    name = "--" + option.replace("_", "-")
+    if isinstance(value, tuple):
+        return " ".join(f"{name} {one}" for one in value)
+    return name if value is True else f"{name} {value.name if isinstance(value, Path) else value}"
 
 
 def schema() -> dict[str, Any]:
@@ -145,18 +152,11 @@ def result(
     wanted: dict[str, Callable[[Reply], bool]] = {"all": lambda _: True, **(groups or {})}
     wanted |= {kind: _of_type(kind) for kind in kinds} if len(kinds) > 1 else {}
     engines = {name: _engine(replies, measures, wanted, samples) for name, replies in run.replies.items()}
-    ours = engines.get(OURS)
-    against = {
-        name: {
-            m.name: d for m in measures if (d := paired(ours.values[m.name], engine.values[m.name], samples=samples))
-        }
-        for name, engine in engines.items()
-        if ours is not None and name != OURS
-    }
     return Result(
         run.dataset.name, command, run.dataset.sha256, settings_hash(settings), dict(changed), run.model, machine(),
         len(run.dataset.questions), run.chunks, run.vectors,
-        {m.name: {"meaning": m.meaning, "kind": m.kind} for m in measures}, engines, against,
+        {m.name: {"meaning": m.meaning, "kind": m.kind} for m in measures}, engines, against(engines, samples=samples),
+        run.dataset.labels,
     )  # fmt: skip
 
 
@@ -168,25 +168,30 @@ def _engine(
     replies: Sequence[Reply], measures: Sequence[Measure], groups: Mapping[str, Callable[[Reply], bool]], samples: int
 ) -> Engine:
     values = {m.name: {r.question.id: m.of(r) for r in replies} for m in measures}
+    members = {group: [r.question.id for r in replies if belongs(r)] for group, belongs in groups.items()}
+    return engine_of(values, members, [r.tokens for r in replies], samples=samples)
+
+
+def engine_of(
+    values: dict[str, dict[str, float | None]],
+    groups: Mapping[str, Sequence[str]],
+    tokens: Sequence[int],
+    *,
+    samples: int,
+) -> Engine:
+    """Return the figures of each group of questions, from measure -> question -> value and the tokens injected."""
     figures = {
-        group: {
-            m.name: _figure([values[m.name][r.question.id] for r in replies if belongs(r)], samples) for m in measures
-        }
-        for group, belongs in groups.items()
+        group: {name: figure([held[q] for q in members], samples=samples) for name, held in values.items()}
+        for group, members in groups.items()
     }
-    tokens = sorted(r.tokens for r in replies)
-    p95 = tokens[min(len(tokens) - 1, int(0.95 * len(tokens)))] if tokens else 0
-    return Engine(figures, sum(tokens) / max(1, len(tokens)), p95, values)
+    return Engine(figures, sum(tokens) / max(1, len(tokens)), percentile(tokens, 95) if tokens else 0.0, values)
 
 
-def _figure(each: Iterable[float | None], samples: int) -> Figure:
-    held = list(each)
-    low, high = interval(held, samples=samples) or (None, None)
-    return Figure(mean(held), low, high, sum(value is not None for value in held))
-
-
-def _percent(figure: Figure) -> str:
-    if figure.value is None:
-        return "-"
-    bounds = "" if figure.low is None or figure.high is None else f" [{100 * figure.low:.1f}, {100 * figure.high:.1f}]"
-    return f"{100 * figure.value:.1f}{bounds}"
+def against(engines: Mapping[str, Engine], *, samples: int) -> dict[str, dict[str, Paired]]:
+    """Return ours minus each other engine, measure by measure; empty where ours was not asked."""
+    ours = engines.get(OURS)
+    return {
+        name: {m: pair for m in ours.values if (pair := paired(ours.values[m], engine.values[m], samples=samples))}
+        for name, engine in engines.items()
+        if ours is not None and name != OURS
+    }

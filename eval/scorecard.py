@@ -13,8 +13,8 @@ from eval.metrics.recall_at import recall_at
 from eval.metrics.reciprocal_rank import reciprocal_rank
 from eval.metrics.stale_order import stale_order
 from eval.metrics.strict_at import strict_at
-from eval.outcome import Outcome, mean
-from eval.stats import interval
+from eval.outcome import Outcome
+from eval.stats import Figure, figure
 
 DEPTHS = (1, 3, 6, 10)
 PER_TYPE = ("recall@1", "recall@3", "recall@6", "recall@10", "mrr")
@@ -32,16 +32,6 @@ PER_QUERY: Mapping[str, Callable[[Outcome], float | None]] = {
 
 
 @dataclass(frozen=True, slots=True)
-class Figure:
-    """One metric: its value, its 95 % interval and how many queries it counts; None where none counts."""
-
-    value: float | None
-    low: float | None
-    high: float | None
-    n: int
-
-
-@dataclass(frozen=True, slots=True)
 class Scorecard:
     """Every metric over one list, overall and by type."""
 
@@ -53,12 +43,12 @@ class Scorecard:
 
 def scorecard(outcomes: Sequence[Outcome], *, samples: int) -> Scorecard:
     """Return all metrics; intervals by bootstrap over queries, none when samples is 0."""
-    types = list(dict.fromkeys(outcome.type for outcome in outcomes))
+    of_type = {kind: [o for o in outcomes if o.type == kind] for kind in dict.fromkeys(o.type for o in outcomes)}
     return Scorecard(
-        overall={name: _figure(metric, outcomes, samples) for name, metric in PER_QUERY.items()},
+        overall={name: figure(list(map(of, outcomes)), samples=samples) for name, of in PER_QUERY.items()},
         by_type={
-            kind: {name: _figure(PER_QUERY[name], [o for o in outcomes if o.type == kind], 0) for name in PER_TYPE}
-            for kind in types
+            kind: {name: figure(list(map(PER_QUERY[name], held)), samples=0) for name in PER_TYPE}
+            for kind, held in of_type.items()
         },
         leaks=leaks(outcomes),
         tokens={
@@ -72,10 +62,3 @@ def scorecard(outcomes: Sequence[Outcome], *, samples: int) -> Scorecard:
 def values(outcomes: Sequence[Outcome], name: str) -> dict[str, float | None]:
     """Return a metric query by query."""
     return {outcome.query: PER_QUERY[name](outcome) for outcome in outcomes}
-
-
-def _figure(metric: Callable[[Outcome], float | None], outcomes: Sequence[Outcome], samples: int) -> Figure:
-    each = [metric(outcome) for outcome in outcomes]
-    bounds = interval(each, samples=samples)
-    low, high = bounds or (None, None)
-    return Figure(mean(each), low, high, sum(value is not None for value in each))

@@ -5,7 +5,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
-from eval.dataset_run import OURS, DatasetRun
+from eval.dataset_run import DatasetRun
+from eval.lineup import OURS
 from eval.measures import SELF
 from eval.result import Result, result
 from eval.self_series import Entry, to_text
@@ -43,11 +44,10 @@ class SelfReport:
         parts = [self.result.to_text()]
         if self.changes:
             rows = [
-                [name, measure, pair.n, f"{100 * pair.mean:+.1f} [{100 * pair.low:+.1f}, {100 * pair.high:+.1f}]",
-                 pair.wins, pair.losses, verdict(pair)]
+                [name, measure, pair.n, pair.points(), pair.wins, pair.losses, verdict(pair)]
                 for name, held in self.changes.items()
                 for measure, pair in held.items()
-            ]  # fmt: skip
+            ]
             head = ["proposed", "measure", "n", "proposed - now, points", "wins", "losses", "verdict"]
             parts += ["", table(head, rows)]
         if series:

@@ -1,59 +1,37 @@
 """Asks the questions of a user's own record: with the settings of now, and with those or the models proposed."""
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 
-from eval.baselines import Baselines
 from eval.dataset import Dataset
-from eval.dataset_run import OURS, WORDS, DatasetRun, ask
-from eval.devrecall import BASELINE_DEPTH
+from eval.dataset_run import DatasetRun, ask
 from eval.dialogue_index import OpenDialogue
-from eval.engines import Engine, shipped
-from eval.vector_cache import Encoder
+from eval.lineup import Search, Variant, lineup
+from indexer.embedder import Embedder
 from indexer.rows import RowFilter
 from indexer.said import Said, vector_texts
 from indexer.store import Store
 from indexer.tokens import TokenCounter
-from recall.settings import Settings
-from recall.turn import Scorer, Vectors
-from scoring.score import score_all
+from recall.turn import Vectors
 
 BATCH = 64
-Search = Callable[[int], Vectors | None]  # how many to look for -> the search by vectors; None: words only
 Progress = Callable[[int, int, str], None]
-
-
-@dataclass(frozen=True, slots=True)
-class Proposal:
-    """Settings and a search by vectors: those of now, or those tried beside them."""
-
-    name: str
-    settings: Settings
-    search: Search
-    scorer: Scorer = score_all
 
 
 def run(
     data: Dataset,
     store: Store,
     events: Sequence[Said],
-    now: Proposal,
-    proposals: Sequence[Proposal],
+    search: Search,
+    variants: Mapping[str, Variant],
     *,
     baselines: bool = True,
     progress: Progress | None = None,
 ) -> DatasetRun:
-    """Ask every question of the engine as it is set now, of each proposal, and of plain rankings. Writes nothing."""
+    """Ask every question of the variants, ours as it is set now among them, and of plain rankings. Writes nothing."""
     count = TokenCounter()
-    engines: dict[str, Engine] = {OURS: _engine(store, now, count)}
-    engines |= {proposal.name: _engine(store, proposal, count) for proposal in proposals}
-    if baselines:
-        deep = now.search(BASELINE_DEPTH)
-        if deep is not None:
-            engines[WORDS] = shipped(store, None, now.settings, count)
-        engines |= Baselines(store, deep, count).engines()
+    engines = lineup(store, search, variants, count, words=baselines, baselines=baselines)
     meta = store.meta()
     made = DatasetRun(data, chunks=meta.n_chunks, vectors=meta.n_vectors, model=meta.model or "none")
     held = OpenDialogue(store, {s.event: s.event for s in events}, {s.event: min(s.sessions) for s in events})
@@ -64,15 +42,10 @@ def run(
     return made
 
 
-def _engine(store: Store, proposal: Proposal, count: TokenCounter) -> Engine:
-    vectors = proposal.search(proposal.settings.retrieval.vector_limit)
-    return shipped(store, vectors, proposal.settings, count, proposal.scorer)
-
-
 class OtherModel:
     """The vectors of another model over the passages that have one now: the same passages, only the encoder differs."""
 
-    def __init__(self, store: Store, embedder: Encoder, progress: Progress | None = None) -> None:
+    def __init__(self, store: Store, embedder: Embedder, progress: Progress | None = None) -> None:
         """Encode every passage; ValueError where there is none. Minutes for a large store."""
         self._embedder = embedder
         texts = list(vector_texts(store))

@@ -70,7 +70,7 @@ def to_text(entries: Sequence[Entry]) -> str:
     befores: list[Entry | None] = [entries[-SHOWN - 1] if len(entries) > SHOWN else None, *shown[:-1]]
     for entry, before in zip(shown, befores, strict=True):
         found = change(entry, before) if before is not None else None
-        moved = f"{100 * found.mean:+.1f} [{100 * found.low:+.1f}, {100 * found.high:+.1f}]" if found else "-"
+        moved = found.points() if found else "-"
         rows.append([entry.at[:16], entry.commit, entry.settings_hash, entry.model, len(entry.ranks),
                      *_percents(entry.figures), moved, found.n if found else 0])  # fmt: skip
     names = list(shown[-1].figures) if shown else []

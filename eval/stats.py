@@ -1,9 +1,11 @@
-"""Bootstrap intervals and duels between two engines."""
+"""Figures with bootstrap intervals, and two engines compared question by question."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+
+from eval.outcome import mean
 
 
 def interval(values: Sequence[float | None], *, samples: int, seed: int = 0) -> tuple[float, float] | None:
@@ -17,6 +19,29 @@ def interval(values: Sequence[float | None], *, samples: int, seed: int = 0) -> 
     draws = np.random.default_rng(seed).integers(0, len(counted), size=(samples, len(counted)))
     low, high = np.percentile(counted[draws].mean(axis=1), [2.5, 97.5])
     return float(low), float(high)
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """A mean with its 95 % interval, and how many questions it counts; None where none counts."""
+
+    value: float | None
+    low: float | None
+    high: float | None
+    n: int
+
+    def percent(self) -> str:
+        """The value in percent with its interval; a dash where no question counts."""
+        if self.value is None:
+            return "-"
+        bounds = "" if self.low is None or self.high is None else f" [{100 * self.low:.1f}, {100 * self.high:.1f}]"
+        return f"{100 * self.value:.1f}{bounds}"
+
+
+def figure(values: Sequence[float | None], *, samples: int) -> Figure:
+    """Return the figure of some questions' values; without samples it has no interval."""
+    low, high = interval(values, samples=samples) or (None, None)
+    return Figure(mean(values), low, high, sum(value is not None for value in values))
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +71,14 @@ class Paired:
     n: int
     wins: int
     losses: int
+
+    def points(self) -> str:
+        """The difference in points with its interval."""
+        return f"{100 * self.mean:+.1f} [{100 * self.low:+.1f}, {100 * self.high:+.1f}]"
+
+    def better(self) -> str:
+        """Whether the first is: yes where the interval lies above zero, "never worse" where it holds zero."""
+        return "yes" if self.low > 0 else "never worse" if self.high >= 0 else "worse"
 
 
 def paired(

@@ -7,47 +7,22 @@ several runs may share them; what a killed run left behind the shorter of the tw
 import hashlib
 from collections.abc import Sequence
 from pathlib import Path
-from typing import BinaryIO, Protocol
+from typing import BinaryIO
 
 import numpy as np
 import numpy.typing as npt
 
+from indexer.embedder import Embedder
 from transcript.lock import FileLock
 
 KEY_BYTES = 16
 Matrix = npt.NDArray[np.float32]
 
 
-class Encoder(Protocol):
-    """What the cache needs of an embedder; `indexer.embedder.Embedder` is one."""
-
-    @property
-    def id(self) -> str:
-        """Model id."""
-
-    @property
-    def revision(self) -> str:
-        """Revision of the weights."""
-
-    @property
-    def dimension(self) -> int:
-        """Length of a vector."""
-
-    @property
-    def max_tokens(self) -> int:
-        """Longest text, in the model's own tokens."""
-
-    def count(self, text: str) -> int:
-        """Tokens of text."""
-
-    def encode(self, texts: Sequence[str]) -> Matrix:
-        """One normalised row for each text."""
-
-
 class CachedEmbedder:
     """An embedder in front of another one that remembers every vector it has seen."""
 
-    def __init__(self, inner: Encoder, folder: Path) -> None:
+    def __init__(self, inner: Embedder, folder: Path) -> None:
         self._inner = inner
         self.id, self.revision = inner.id, inner.revision
         self.dimension, self.max_tokens = inner.dimension, inner.max_tokens

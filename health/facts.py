@@ -75,6 +75,7 @@ class IndexFacts:
     last_run: float | None = None
     implausible_times: int = 0
     secrets_masked: int = 0
+    marks_missing: bool = False  # made before later marks, of wishes, corrections and replacements, were kept
     gate_fitted: float | None = None  # when the gate was last fitted to this store
     gate_passages: int = 0  # that the index held then
     gate_model: str = ""

@@ -11,6 +11,7 @@ from indexer import audit
 from indexer.embedder import Embedder
 from indexer.exchange import INDEXED_TYPES
 from indexer.queue import pending, wanted_chunks
+from indexer.schema import MARKS
 from indexer.settings import IndexSettings, config_hash
 from indexer.store import Store
 from recall import calibration
@@ -108,6 +109,7 @@ def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder
         last_run=_seconds(audit.last_run(store)),
         implausible_times=audit.implausible_times(store),
         secrets_masked=audit.secrets_masked(store),
+        marks_missing=store.marks(store.generation) < MARKS,
         **_gate(workspace),
     )
 

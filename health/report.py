@@ -90,6 +90,7 @@ def assess(facts: Facts) -> Report:
             index.unindexed(facts),
             index.implausible_times(i),
             index.secrets_masked(i),
+            index.marks(i),
             index.gate(facts),
             storage.bytes_per_chunk(facts),
         ]

@@ -35,6 +35,7 @@ from indexer.rows import (
     WISH,
     WORKER,
 )
+from indexer.rules import is_rule
 from indexer.store_write import BOUNDARY, OPTED_OUT, NewChunk, Place, Rows, SessionState
 from indexer.talk import speaker_of
 from transcript.event import Event
@@ -113,12 +114,12 @@ class Fold:
             chunk_id, stored = (self._rows.chunk_id(key), False) if new is None else self._rows.chunk(new)
             self.known += not stored
             laid_down = kind == PROMPT and not flags & (EXTERNAL | FROM_WORKER) and start in prepared.wishes
-            self._rows.pointer(chunk_id, start, end, replace(place, flags=flags | WISH) if laid_down else place)
+            at = replace(place, flags=flags | WISH) if laid_down else place
+            self._rows.pointer(chunk_id, start, end, at)
+            if is_rule(kind, at.flags):
+                self._rows.rule(chunk_id)
             self.pointers += 1
-        if event.type in CURATED_TYPES and event.origin == "internal" and event.body.get("supersedes"):
-            self._rows.flag([str(event.body["supersedes"])], SUPERSEDED, session.id)
-        if event.type == "correction" and event.origin == "internal" and event.body.get("kind") == "correction":
-            self._rows.correct(str(event.body.get("of", "")), event.id)
+        link(self._rows, event, session.id)
 
     def _stays_out(self, prepared: Prepared, session: SessionState, kind: int, worker: str, ts: int) -> bool:
         """Tell whether an event is part of an exchange that stays out, and note it; its prompt opens the exchange.
@@ -235,6 +236,24 @@ class Fold:
         """Return the time in seconds, and whether it cannot be true (before 2010, or a day and more ahead)."""
         said = seconds(stamp)
         return said, not _EARLIEST <= said <= self._now + 86_400
+
+
+def link(rows: Rows, event: Event, session: int) -> None:
+    """Note what one of our curated events replaces or corrects.
+
+    A statement of ours that was replaced is flagged: it answers questions about history alone. What was merely said
+    stays, and is shown with the newest statement that took its place.
+    """
+    if event.type not in CURATED_TYPES or event.origin != "internal":
+        return
+    replaced = str(event.body.get("supersedes", ""))
+    if replaced and rows.is_kind(replaced, CURATED):
+        rows.flag([replaced], SUPERSEDED, session)
+        rows.pass_on(replaced, event.id)
+    elif replaced:
+        rows.correct(replaced, event.id)
+    if event.type == "correction" and event.body.get("kind") == "correction":
+        rows.correct(str(event.body.get("of", "")), event.id)
 
 
 def seconds(stamp: str) -> int:

@@ -11,6 +11,7 @@ from indexer import schema, writer
 from indexer.rows import PROMPT, WORKER
 from indexer.store import Store
 from indexer.vectors import KINDS
+from transcript.canonical import ID_LENGTH
 from transcript.errors import IndexMissing, LockBusy, StoreError
 from transcript.lock import FileLock
 from transcript.workspace import Workspace
@@ -95,7 +96,8 @@ def _generation(store: Store, g: int, events: Sequence[str], done: Forgotten) ->
             store.run(f"DELETE {of_events}", (names,))
             done.pointers += store.changes()
             listed = "IN (SELECT value FROM json_each(?))"
-            store.run(f"DELETE FROM corrected_{g} WHERE event {listed} OR by {listed}", (names, names))
+            target = f"substr(event, 1, {ID_LENGTH})"  # a span may follow
+            store.run(f"DELETE FROM corrected_{g} WHERE {target} {listed} OR by {listed}", (names, names))
             _chunks(store, g, chunks, done)
     with store.transaction():
         if store.has_table(f"chunk_fts_{g}") and store.backend.fts5:
@@ -122,6 +124,7 @@ def _chunks(store: Store, g: int, chunks: list[int], done: Forgotten) -> None:
     listed = json.dumps(lost)
     store.run(f"DELETE FROM embed_state_{g} WHERE id {inside}", (listed,))
     store.run(f"DELETE FROM replaced_{g} WHERE chunk_id {inside}", (listed,))
+    store.run(f"DELETE FROM proposed_{g} WHERE one_chunk {inside} OR other_chunk {inside}", (listed, listed))
     store.run(f"DELETE FROM chunk_{g} WHERE id {inside}", (listed,))
     done.chunks += len(lost)
 

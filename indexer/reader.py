@@ -12,6 +12,7 @@ from indexer.rows import (
     SOURCE_CLASSES,
     TOOL_IDS,
     WISH,
+    Correction,
     ExchangeRow,
     IndexMeta,
     LexicalResult,
@@ -19,9 +20,10 @@ from indexer.rows import (
     PointerRow,
     RowFilter,
 )
+from transcript.canonical import ID_LENGTH
 from transcript.errors import IndexMissing, IndexNewer, IndexUnreadable
 
-SCHEMA_VERSION = 2
+SCHEMA_VERSION = 3
 Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
 _MANY = 500  # bound parameters of one statement
 
@@ -107,13 +109,22 @@ class Reader:
             return list(self._execute(f"{sql} ORDER BY chunk_id, old, new", ()))
         return sorted(self._batched(f"{sql} WHERE old IN (%s)", sorted(olds)))
 
-    def corrections(self, events: Iterable[str]) -> dict[str, list[str]]:
-        """Return event -> the events that correct it, for those of these events that are corrected."""
-        found: dict[str, list[str]] = {}
+    def proposed(self) -> list[tuple[str, int, str, int]]:
+        """Return (value, chunk, other value, its chunk) of each two rules that may differ about one thing."""
+        if not self._links("proposed"):
+            return []
+        return list(self._execute(f"SELECT one, one_chunk, other, other_chunk FROM proposed_{self.generation}", ()))
+
+    def corrections(self, events: Iterable[str]) -> dict[str, list[Correction]]:
+        """Return event -> what corrects or replaces it, for those of these events of which something does."""
+        found: dict[str, list[Correction]] = {}
         if self._links("corrected"):
-            sql = f"SELECT event, by FROM corrected_{self.generation} WHERE event IN (%s)"
-            for event, by in sorted(self._batched(sql, sorted(events))):
-                found.setdefault(event, []).append(by)
+            # An event may stand there with a span, so that its id is the beginning; people write few corrections.
+            sql = f"SELECT event, by FROM corrected_{self.generation} WHERE substr(event, 1, {ID_LENGTH}) IN (%s)"
+            for pointer, by in sorted(self._batched(sql, sorted(events))):
+                event, _, span = pointer.partition("#")
+                start, _, end = span.partition("-")
+                found.setdefault(event, []).append(Correction(by, int(start or 0), int(end or 0)))
         return found
 
     def chunks_of(self, event: str) -> list[int]:

@@ -263,7 +263,9 @@ def _settle(store: Store, g: int, report: CompactReport) -> None:
     with store.transaction():
         store.run(f"DELETE FROM pointer_{g} WHERE chunk_id NOT IN (SELECT id FROM chunk_{g})")
         report.orphan_pointers = store.changes()
-        store.run(f"DELETE FROM replaced_{g} WHERE chunk_id NOT IN (SELECT id FROM chunk_{g})")
+        gone = f"NOT IN (SELECT id FROM chunk_{g})"
+        store.run(f"DELETE FROM replaced_{g} WHERE chunk_id {gone}")
+        store.run(f"DELETE FROM proposed_{g} WHERE one_chunk {gone} OR other_chunk {gone}")
         store.run(f"CREATE UNIQUE INDEX IF NOT EXISTS chunk_key_{g} ON chunk_{g} (key)")
         if store.backend.fts5:
             if not store.has_table(f"chunk_fts_{g}"):

@@ -56,6 +56,11 @@ STATEMENTS = (
 )
 
 
+def statement(flags: int) -> str:
+    """Return which of STATEMENTS a pointer's flags name, "" for none."""
+    return STATEMENTS[flags // STATEMENT % 16 % len(STATEMENTS)]
+
+
 @dataclass(frozen=True, slots=True)
 class IndexMeta:
     """What the index says about itself and its serving generation."""
@@ -114,6 +119,19 @@ class ExchangeRow:
     prompt_chunks: tuple[int, ...]
     final_chunks: tuple[int, ...]
     ts: int
+
+
+@dataclass(frozen=True, slots=True)
+class Correction:
+    """The event that corrects or replaces another, and the span of that one it speaks of; end 0: all of it."""
+
+    by: str
+    start: int = 0
+    end: int = 0
+
+    def covers(self, start: int, end: int) -> bool:
+        """Tell whether a passage of that span holds some of the words it speaks of."""
+        return not self.end or (start < self.end and self.start < end)
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,7 +10,9 @@ from typing import Any
 
 from indexer.reader import SCHEMA_VERSION
 from indexer.replacements import LINKED_CLASSES, replacements
-from indexer.rows import KIND_NAMES, ROLES, SOURCE_CLASSES
+from indexer.rows import EXTERNAL, FROM_WORKER, KIND_NAMES, PROMPT, ROLES, SOURCE_CLASSES, TALK, TOOL_IDS, WISH
+from indexer.rules import Rules, add_rule, rules_sql
+from indexer.wishes import is_wish
 from transcript.errors import IndexNewer
 
 Execute = Callable[..., Iterable[tuple[Any, ...]]]
@@ -110,11 +112,22 @@ CREATE TABLE replaced_{g} (
 CREATE INDEX replaced_chunk_{g} ON replaced_{g} (chunk_id);
 CREATE TABLE corrected_{g} (event TEXT NOT NULL, by TEXT NOT NULL, PRIMARY KEY (event, by)) WITHOUT ROWID;
 """
+_PROPOSED = """
+CREATE TABLE proposed_{g} (
+    one TEXT NOT NULL,
+    one_chunk INTEGER NOT NULL,
+    other TEXT NOT NULL,
+    other_chunk INTEGER NOT NULL,
+    PRIMARY KEY (one_chunk, other_chunk, one, other)
+) WITHOUT ROWID;
+"""
 _FTS = (
     "CREATE VIRTUAL TABLE chunk_fts_{g} USING fts5(tokens, content='chunk_{g}', content_rowid='id',"
     " tokenize='porter unicode61')"
 )
-TABLES = ("chunk", "event", "session", "exchange", "pointer", "vector", "embed_state", "replaced", "corrected")
+MARKS = 1  # of a generation whose corrections and replacements are all noted (`indexer.marks`)
+_LINK_TABLES = ("replaced", "corrected", "proposed")
+TABLES = ("chunk", "event", "session", "exchange", "pointer", "vector", "embed_state", *_LINK_TABLES)
 
 
 def _add_links(execute: Execute) -> None:
@@ -128,7 +141,31 @@ def _add_links(execute: Execute) -> None:
                 execute(f"INSERT OR IGNORE INTO replaced_{g} VALUES (?, ?, ?)", (old, new, chunk_id))
 
 
-MIGRATIONS: tuple[tuple[int, str | Callable[[Execute], None]], ...] = ((1, _FIRST), (2, _add_links))
+def _add_marks(execute: Execute) -> None:
+    """Flag the standing wishes of every generation and find what their values differ in.
+
+    What the record alone can tell, `indexer.marks` catches up with: `marks` is 0 until then.
+    """
+    execute("ALTER TABLE generation ADD COLUMN marks INTEGER NOT NULL DEFAULT 0")
+    barred = EXTERNAL | FROM_WORKER | TALK
+    for (g,) in list(execute("SELECT id FROM generation")):
+        for statement in _statements(_PROPOSED.replace("{g}", str(g))):
+            execute(statement)
+        said = f"chunk_id < {TOOL_IDS} AND kind = {PROMPT} AND NOT flags & {barred}"
+        held = execute(f"SELECT id, text FROM chunk_{g} WHERE id IN (SELECT chunk_id FROM pointer_{g} WHERE {said})")
+        wishes = json.dumps([chunk_id for chunk_id, text in list(held) if is_wish(text)])
+        sql = f"UPDATE pointer_{g} SET flags = flags | {WISH} WHERE {said}"
+        execute(f"{sql} AND chunk_id IN (SELECT value FROM json_each(?))", (wishes,))
+        rules: Rules = {}
+        for chunk_id, text in list(execute(rules_sql(g))):
+            add_rule(execute, g, rules, chunk_id, text)
+
+
+MIGRATIONS: tuple[tuple[int, str | Callable[[Execute], None]], ...] = (
+    (1, _FIRST),
+    (2, _add_links),
+    (3, _add_marks),
+)
 
 
 def migrate(execute: Execute, *, now: str) -> None:
@@ -165,15 +202,16 @@ def version(execute: Execute) -> int:
 
 def create_generation(execute: Execute, generation: int, *, fts: bool) -> None:
     """Create the tables of a generation, inside the caller's transaction."""
-    for statement in _statements((_GENERATION + _LINKS).replace("{g}", str(generation))):
+    for statement in _statements((_GENERATION + _LINKS + _PROPOSED).replace("{g}", str(generation))):
         execute(statement)
     if fts:
         create_fts(execute, generation)
 
 
-def create_fts(execute: Execute, generation: int) -> None:
-    """Create the word index over the chunk table; the caller fills it."""
-    execute(_FTS.replace("{g}", str(generation)))
+def create_fts(execute: Execute, generation: int, *, accents: bool = False) -> None:
+    """Create the word index over the chunk table; the caller fills it. With accents they make other words."""
+    made = _FTS.replace("{g}", str(generation))
+    execute(made.replace("unicode61", "unicode61 remove_diacritics 0") if accents else made)
 
 
 def drop_generation(execute: Execute, generation: int) -> None:

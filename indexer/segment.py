@@ -48,6 +48,11 @@ def segment(text: str) -> list[str]:
     return tokens
 
 
+def plain_words(text: str) -> list[str]:
+    """Return the runs of letters and digits of text, lower case, as any search has them."""
+    return _RUN.findall(text.lower())
+
+
 def query_terms(text: str, stop: frozenset[str] = STOP, *, parts: bool = True) -> list[str]:
     """Return the distinct words to search for, those of stop dropped, in order of first sight.
 
@@ -56,7 +61,7 @@ def query_terms(text: str, stop: frozenset[str] = STOP, *, parts: bool = True) -
     """
     counts: dict[str, int] = {}
     head = text[:MAX_QUERY_CHARS]
-    for token in segment(head) if parts else _RUN.findall(head.lower()):
+    for token in segment(head) if parts else plain_words(head):
         if token not in stop:
             counts[token] = counts.get(token, 0) + 1
     if len(counts) <= MAX_QUERY_TERMS:

@@ -251,8 +251,8 @@ class Store(Reader):
         number = 1 + max((row[0] for row in self.run("SELECT id FROM generation")), default=self.generation)
         schema.create_generation(self.run, number, fts=self.backend.fts5)
         self.run(
-            "INSERT INTO generation (id, state, model, revision, dimension, max_tokens, config_hash, segmentation)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
+            "INSERT INTO generation (id, state, model, revision, dimension, max_tokens, config_hash, segmentation,"
+            " marks) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (
                 number,
                 "serving" if serving else "building",
@@ -262,6 +262,7 @@ class Store(Reader):
                 shape.max_tokens,
                 shape.config_hash,
                 shape.segmentation,
+                schema.MARKS,
             ),
         )
         if shape.dimension:
@@ -269,6 +270,12 @@ class Store(Reader):
         if serving:
             self.run("UPDATE meta SET value = ? WHERE key = 'generation'", (str(number),))
         return number
+
+    def marks(self, generation: int) -> int:
+        """Return which marks a generation holds of its passages; less than `schema.MARKS` is to be caught up with."""
+        if self._number("schema") < 3:
+            return 0
+        return self._one(f"SELECT marks FROM generation WHERE id = {generation:d}")
 
     def adopt_model(self, generation: int, model: str, revision: str, dimension: int) -> bool:
         """Give a generation without vectors its model; tell whether the generation is now of this model."""

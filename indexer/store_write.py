@@ -4,7 +4,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from indexer.rows import ABANDONED, FINAL, NARRATION, REWOUND, SOURCE_CLASSES, TOOL_IDS
+from indexer.rules import Rules, add_rule, rules_sql
 from indexer.store import Store
+from indexer.values import stated
 
 BOUNDARY = 1  # mark of an event that is a compaction; a negative one is the exchange with which an event stays out
 OPTED_OUT = "!norecall"  # the worker of an exchange that stays out; of a sub-agent in it `!norecall/<id>`
@@ -61,11 +63,13 @@ class Rows:
     new_chunks: int = 0
     _sessions: dict[str, SessionState] = field(default_factory=dict)
     _dirty: set[str] = field(default_factory=set)
+    _rules: Rules | None = None  # read when the first rule comes
 
     def forget(self) -> None:
         """Drop what is kept in memory, after a transaction that was rolled back."""
         self._sessions.clear()
         self._dirty.clear()
+        self._rules = None
         self.new_chunks = 0
 
     def chunk(self, new: NewChunk) -> tuple[int, bool]:
@@ -90,8 +94,28 @@ class Rows:
         return chunk_id, True
 
     def correct(self, event: str, by: str) -> None:
-        """Note that an event is corrected by another."""
+        """Note that an event, or a span of it, is corrected or replaced by another."""
         self.store.run(f"INSERT OR IGNORE INTO corrected_{self.generation} VALUES (?, ?)", (event, by))
+
+    def pass_on(self, by: str, newer: str) -> None:
+        """Note that what an event corrected is now corrected by a newer one."""
+        table = f"corrected_{self.generation}"
+        self.store.run(f"INSERT OR IGNORE INTO {table} SELECT event, ? FROM {table} WHERE by = ?", (newer, by))
+
+    def is_kind(self, event: str, kind: int) -> bool:
+        """Tell whether an event has passages, and they are of this kind."""
+        g = self.generation
+        sql = f"SELECT p.kind FROM event_{g} v JOIN pointer_{g} p ON p.event = v.id WHERE v.event = ? LIMIT 1"
+        return any(found == kind for (found,) in self.store.run(sql, (event,)))
+
+    def rule(self, chunk_id: int) -> None:
+        """Take in that a passage is a person's rule: its values are compared with those of the other rules."""
+        if self._rules is None:
+            held = [row for row in self.store.run(rules_sql(self.generation)) if row[0] != chunk_id]
+            self._rules = {number: stated(text) for number, text in held}
+        if chunk_id not in self._rules:
+            for (text,) in list(self.store.run(f"SELECT text FROM chunk_{self.generation} WHERE id = ?", (chunk_id,))):
+                add_rule(self.store.run, self.generation, self._rules, chunk_id, text)
 
     def chunk_id(self, key: bytes) -> int:
         """Return the id of the chunk with this key, 0 when there is none."""

@@ -10,6 +10,7 @@ from typing import Any
 
 from indexer.embedder import Embedder
 from indexer.exchange import CURATED_TYPES, FOLDED_TYPES, INDEXED_TYPES, Fold, Prepared, seconds
+from indexer.marks import catch_up
 from indexer.own_output import OwnOutput
 from indexer.passages import Cutter, chunk_key, event_text
 from indexer.replacements import LINKED_CLASSES, replacements
@@ -87,6 +88,8 @@ def index(
         store.ensure_generation(shape_of(settings, embedder))
         with store.transaction(changes=False):
             store.register_writer(WRITER, str(store.meta().schema), now)
+        read = position(store.meta().watermark)
+        catch_up(Log(workspace), store, through=read.seq if read else 0)
         report = fill(workspace, store, store.generation, settings, now=now, embedder=embedder, progress=progress)
     finally:
         lock.release()

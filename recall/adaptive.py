@@ -19,7 +19,7 @@ lost 4 points.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from indexer.rows import STATEMENT, STATEMENTS
+from indexer.rows import statement
 from recall.turn import Before, BudgetDecision, Ranked, Signals
 
 FIXED, ADAPTIVE = "fixed", "adaptive"
@@ -74,7 +74,7 @@ def is_binding(ranked: Ranked) -> bool:
     """Say whether an item is a recorded decision or a correction."""
     if ranked.candidate.source != "curated":
         return False
-    return STATEMENTS[ranked.candidate.pointer.flags // STATEMENT % 16 % len(STATEMENTS)] in BINDING
+    return statement(ranked.candidate.pointer.flags) in BINDING
 
 
 def _far(ranked: Sequence[Ranked]) -> list[bool]:

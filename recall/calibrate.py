@@ -25,12 +25,12 @@ from recall.turn import CountTokens, Vectors
 from transcript.event import stamp
 from transcript.telling import counted
 
-KEPT_OUT = 0.96  # share of the unrelated prompts of the fitting half that stay below the threshold
+KEPT_OUT = 0.95  # share of the unrelated prompts of the fitting half that stay below the threshold
 OWN_PROMPTS = 60
 LEAST_PASSAGES = 500  # below, best scores are too few words' doing to say anything
 LEAST_OWN = 10
 LEAST_SEPARATION = 0.7  # chance that an own prompt scores above an unrelated one
-LEAST_THRESHOLD = {"vectors": 0.3, "words": 0.2}  # a store that no bank touches is still met by chance words
+LEAST_THRESHOLD = {"vectors": 0.2, "words": 0.1}  # a store that no bank touches is still met by chance words
 GROWTH = 2  # fitted anew when the store has grown this many times
 
 Progress = Callable[[int, int], None]

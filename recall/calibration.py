@@ -13,7 +13,7 @@ from pathlib import Path
 from recall.settings import Settings
 
 FILE = "calibration.json"
-VERSION = 1  # raised when the way a threshold is fitted changes
+VERSION = 2  # raised when the gate's score or the way a threshold is fitted changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,8 @@ def write(home: Path, made: Calibration) -> None:
     """Replace the file at once, so that a reader sees the old or the new one."""
     path = file(home)
     part = path.with_name(f"{path.name}.{os.getpid()}")
-    part.write_text(json.dumps(asdict(made), sort_keys=True) + "\n", encoding="utf-8")
+    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
+        out.write(json.dumps(asdict(made), sort_keys=True) + "\n")
     part.replace(path)
 
 

@@ -106,7 +106,8 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
     exchanges = reader.exchange(sorted({seen[c].pointer.exchange_id for c in seeds} | beside))
     lift = _Lift(cues, wishes, s)
     passages = reader.meta().n_chunks
-    idf = _idf(cues.terms, lexical.df, passages)
+    names = neighbours.names(seen[c].pointer for c in seeds)
+    idf = [0.0 if t in names else w for t, w in zip(cues.terms, _idf(cues.terms, lexical.df, passages), strict=True)]
     known = _session_cover(seen.hits(lexical.hits), evidence, idf)
     begun = [seen[c] for c in seeds]
     surely = _surely(begun, evidence, _session_cover(begun, evidence, idf), classes, s) - lift.most

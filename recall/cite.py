@@ -132,7 +132,9 @@ def _judge(sentence: Sentence, claim: Facts, ranked: Ranked) -> Support:
 
 def _against(claim: Facts, item: Candidate) -> str:
     """Why the statement of a passage that is most like the claim says the opposite, "" where it does not."""
-    parts = [facts(clause) for s in sentences(item.text) for clause in _CLAUSE.split(s.text)]
+    # What was recorded by a command has its statement and its reason on lines of their own.
+    texts = item.text.splitlines() if item.source == "curated" else [item.text]
+    parts = [facts(clause) for text in texts for s in sentences(text) for clause in _CLAUSE.split(s.text)]
     parts = parts or [facts(item.text)]
     best = max(parts, key=lambda part: (len(part.stems & claim.stems), -len(part.stems)))
     ours, theirs = claim.stems, best.stems

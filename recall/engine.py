@@ -82,9 +82,8 @@ def recall(
     )
     scored = [Scored(c, score) for c, score in zip(found.candidates, scores, strict=True)]
     clock.lap("score")
-    ranked, reason = select(scored, found, cues, query, settings, now=now, already=already)
-    prompt = read_prompt(found, settings)
-    best = gate_score([r.candidate for r in ranked if r.verdict not in POLICY], prompt, settings.gate)
+    ranked, reason, prompt = select(scored, found, cues, query, settings, now=now, already=already)
+    best = gate_score([r.candidate for r in ranked if r.verdict not in POLICY], prompt)
     signals = read_signals(ranked, cues.terms, best=best, threshold=threshold(prompt, settings.gate), before=before)
     budget = decide(ranked, signals, settings.budget.mode, silent=reason)
     ranked = with_openings(cut_down(ranked, budget), reader, query, settings.budget)
@@ -135,8 +134,11 @@ def select(
     *,
     now: datetime,
     already: frozenset[str] = frozenset(),
-) -> tuple[list[Ranked], str]:
-    """Policy, near copies, diversity, gate, shares: every item with its verdict, what may be shown in rank order."""
+) -> tuple[list[Ranked], str, Asked]:
+    """Policy, near copies, diversity, gate, shares: every item with its verdict, what may be shown in rank order.
+
+    Besides: why nothing is shown ("" where something is), and what the gate knew of the prompt.
+    """
     prompt = folded(cues.text)
     secret = with_secrets([item.candidate for item in scored])
     passed: list[Scored] = []
@@ -158,16 +160,17 @@ def select(
         newest = settings.selection.newest_first and cues.when is None  # a named time asks for what was said then
         ordered = by_time(ordered, cues.text, found) if newest else ordered
         ordered = behind(ordered)
-    ranked, reason = choose(
-        ordered,
-        settings.gate,
-        settings.selection,
-        read_prompt(found, settings),
-        places=settings.budget.items,
+    read = asked(
+        [*(item.candidate for item in passed), *(r.candidate for r in out if r.verdict not in POLICY)],
+        found.frequency,
+        passages=found.passages,
+        words_only=bool(found.words_only),
+        settings=settings.gate,
     )
+    ranked, reason = choose(ordered, settings.gate, settings.selection, read, places=settings.budget.items)
     if not ranked and out:
         reason = out[0].verdict
-    return [*ranked, *copies, *out], reason
+    return [*ranked, *copies, *out], reason, read
 
 
 def _governs(candidate: Candidate) -> bool:
@@ -182,12 +185,6 @@ def by_time(ordered: Sequence[Scored], prompt: str, found: Found) -> list[Scored
         now if now is before else replace(now, candidate=replace(now.candidate, moved=True))
         for before, now in zip(ordered, newest, strict=True)
     ]
-
-
-def read_prompt(found: Found, settings: Settings) -> Asked:
-    """What the gate knows of the prompt."""
-    words_only = bool(found.words_only)
-    return asked(found.frequency, passages=found.passages, words_only=words_only, settings=settings.gate)
 
 
 def render(

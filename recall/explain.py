@@ -116,6 +116,7 @@ def item_json(ranked: Ranked) -> dict[str, Any]:
         "ts": item.pointer.said,
         "also": [pointer_text(p) for p in item.pointers[1:]],
         "asked": pointer_text(item.asked) if item.asked else "",
+        "answered": pointer_text(item.answered) if item.answered else "",
         "verdict": ranked.verdict,
         "demoted": list(item.demoted),
         "reordered": item.moved,

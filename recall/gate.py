@@ -2,10 +2,13 @@
 
 On the hook path: standard library only.
 
-- evidence: the best relevance b of any candidate, times n / (n + 1) for the prompt's n content words. Recency and
-  place say nothing about relevance and stay out of it. A very short prompt resembles everything: n keeps it closed,
-  unless a passage is near in meaning and holds half of the words, among them one that hardly any passage holds
-  ("which ledger is used?").
+- evidence: the best evidence b of a candidate, half of it earned by the share c of the prompt's words, weighed by
+  rarity, that its session's candidates hold together, and damped for a prompt of few content words n:
+
+      max over candidates of b * (1 + c) / 2, times n / (n + 1)
+
+  Recency and place say nothing about relevance and stay out of it. A very short prompt resembles everything, and a
+  question of another subject resembles something by one word or by its tone: its other words are said nowhere near.
   Where only words were searched, times the root of the share of those words that were ever said: a new word is a sign
   of a new subject. (With vectors that costs more than it gives: a prompt in another language is all new words.)
 - item: an item needs a cosine at the similarity floor, or a rare word of the prompt. Equal to the floor passes.
@@ -13,9 +16,10 @@ On the hook path: standard library only.
 """
 
 import math
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 
+from indexer.lexical import idf
 from recall.settings import GateSettings
 from recall.turn import Candidate
 
@@ -27,21 +31,28 @@ BELOW_MARGIN = "below_margin"
 
 @dataclass(frozen=True, slots=True)
 class Asked:
-    """What the gate knows of a prompt: its content words, how many of them were ever said, and which are rare."""
+    """What the gate knows of a prompt: its content words, how many were ever said, which are rare, and where."""
 
     words: int
     known: int
     words_only: bool
     rare: frozenset[str] = frozenset()
-    telling: frozenset[str] = frozenset()  # rarer still: a word that names the subject
+    covered: Mapping[str, float] = field(default_factory=dict)  # session -> share of the words, weighed by rarity
 
 
-def asked(frequency: Mapping[str, int], *, passages: int, words_only: bool, settings: GateSettings) -> Asked:
-    """Read a prompt's words; `frequency` says how many passages hold each of them."""
+def asked(
+    items: Iterable[Candidate],
+    frequency: Mapping[str, int],
+    *,
+    passages: int,
+    words_only: bool,
+    settings: GateSettings,
+) -> Asked:
+    """Read a prompt's words; `frequency` says how many passages hold each of them, `items` which may be shown."""
     known = sum(1 for count in frequency.values() if count)
     rare = rare_terms(frequency, passages=passages, share=settings.rare_share)
-    telling = rare_terms(frequency, passages=passages, share=settings.telling_share)
-    return Asked(len(frequency), known, words_only, rare, telling)
+    covered = session_cover(items, {term: idf(passages, holding) for term, holding in frequency.items()})
+    return Asked(len(frequency), known, words_only, rare, covered)
 
 
 def closed(items: Sequence[Candidate], prompt: Asked, settings: GateSettings) -> str:
@@ -50,7 +61,7 @@ def closed(items: Sequence[Candidate], prompt: Asked, settings: GateSettings) ->
         return NO_CANDIDATES
     if not settings.evidence:
         return ""
-    return "" if gate_score(items, prompt, settings) >= threshold(prompt, settings) else LOW_EVIDENCE
+    return "" if gate_score(items, prompt) >= threshold(prompt, settings) else LOW_EVIDENCE
 
 
 def threshold(prompt: Asked, settings: GateSettings) -> float:
@@ -58,20 +69,24 @@ def threshold(prompt: Asked, settings: GateSettings) -> float:
     return settings.threshold_words if prompt.words_only else settings.threshold
 
 
-def gate_score(items: Sequence[Candidate], prompt: Asked, settings: GateSettings) -> float:
-    """Best relevance, damped for prompts of few content words and, by words alone, of new ones."""
+def gate_score(items: Iterable[Candidate], prompt: Asked) -> float:
+    """Best evidence with what its session says of the prompt's words, damped for prompts of few words or new ones."""
     if not prompt.words:
         return 0.0
     damping = prompt.words / (prompt.words + 1)
     if prompt.words_only:
         damping *= math.sqrt(prompt.known / prompt.words)
-    return max((i.evidence * (1.0 if _clear(i, prompt, settings) else damping) for i in items), default=0.0)
+    with_cover = (i.evidence * (1 + prompt.covered.get(i.pointer.session, 0.0)) / 2 for i in items)
+    return max(with_cover, default=0.0) * damping
 
 
-def _clear(item: Candidate, prompt: Asked, settings: GateSettings) -> bool:
-    """Whether a passage answers a short prompt beyond doubt: near in meaning, and half of its words, one telling."""
-    near = item.cosine is not None and item.cosine >= settings.similarity_floor
-    return near and bool(item.matched & prompt.telling) and 2 * len(item.matched) >= prompt.words
+def session_cover(items: Iterable[Candidate], weight: Mapping[str, float]) -> dict[str, float]:
+    """Session -> share, 0 to 1, of a prompt's weighed words that its items hold together."""
+    held: dict[str, set[str]] = {}
+    for item in items:
+        held.setdefault(item.pointer.session, set()).update(item.matched)
+    whole = math.fsum(weight.values()) or 1.0
+    return {session: math.fsum(weight.get(term, 0.0) for term in terms) / whole for session, terms in held.items()}
 
 
 def item_refused(candidate: Candidate, *, best: float, rare: frozenset[str], settings: GateSettings) -> str:

@@ -21,7 +21,7 @@ _LOOKS_BACK = re.compile(
     r"|prima|precedentemente|originariamente|in passato|una volta|inizialmente"
     r"|antigamente|originalmente|no passado|inicialmente"
     r"|vroeger|voorheen|oorspronkelijk|eerder|wcześniej|dawniej|pierwotnie|poprzednio)\b"
-    r"|\b(?:did|was|were|had|has|have)\b[^?]*\bbefore\s*(?:\?|$)"
+    r"|\b(?:did|was|were|had|has|have)\b[^?]*\b(?:before|earlier)\s*(?:\?|$)"
     r"|\bavant\s*[?]|\b(?:раньше|прежде|ранее|изначально|первоначально|до этого)\b"
     r"|以前|之前|原来|原本|当初|最初|過去|过去|曾经|元々|もともと|かつて|이전에|예전에|원래|처음에",
     re.IGNORECASE,

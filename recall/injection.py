@@ -16,7 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
-from indexer.rows import BY_PERSON, STATEMENT, STATEMENTS, TALK
+from indexer.rows import BY_PERSON, TALK, statement
 from recall.caps import fits, utf16_units
 from recall.heading import shows_head
 from recall.settings import BudgetSettings
@@ -78,7 +78,7 @@ def inject(
     `missing` counts items that were good enough and had no place already; those passed over here are added, and
     the block says how many there are. No item fits: the empty block.
     """
-    chars = _pointer_chars([p for item in items for p in (item.pointer, _asked(item)) if p is not None])
+    chars = _pointer_chars([p for item in items for p in (item.pointer, _asked(item), item.answered) if p is not None])
     texts: list[str] = []
     kept: list[int] = []
     # The longest line about what is missing is assumed, so that the last block is never longer than the trial.
@@ -155,13 +155,15 @@ def _item(item: Candidate, budget: BudgetSettings, pointer_chars: int) -> str:
         name = f"asked ({pointer_text(asked, pointer_chars)}): " if asked else "asked: "
         head = name + cut(" ".join(clean(item.head).split()), min(budget.head_chars, room // 3))
         room -= utf16_units(head) + 1
-    opening = ""
+    opening, answer = "", ""
     if item.opening:
-        opening = f"begins ({pointer_text(item.pointers[-1], pointer_chars)}): {' '.join(clean(item.opening).split())}"
-        room -= utf16_units(opening) + 1
+        name, at = ("answered", item.answered) if item.answered else ("begins", item.pointers[-1])
+        line = f"{name} ({pointer_text(at, pointer_chars)}): {' '.join(clean(item.opening).split())}"
+        opening, answer = ("", line) if item.answered else (line, "")
+        room -= utf16_units(line) + 1
     passage = quoted(clean(item.text), room, begins=item.pointer.start == 0)
     # Once more over the whole: a mark may not arise where two pieces meet.
-    return neutralise("\n".join(line for line in (header, *notes, head, opening, passage) if line))
+    return neutralise("\n".join(line for line in (header, *notes, head, opening, passage, answer) if line))
 
 
 def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
@@ -203,7 +205,7 @@ def label(item: Candidate) -> tuple[str, str]:
         return f"{kind} {name}".rstrip(), voice
     if item.voice not in ("curated", "external"):
         return f"{kind} of sub-agent {name}" if name else kind, voice
-    stated = STATEMENTS[at.flags // STATEMENT % 16 % len(STATEMENTS)]
+    stated = statement(at.flags)
     if item.voice == "curated" and stated:
         kind, voice = stated, "a person's word" if at.flags & BY_PERSON else "an agent's word, not approved"
     return f"{kind} by {name}" if name else kind, voice

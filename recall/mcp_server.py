@@ -117,7 +117,7 @@ def _recording(made: MCPServer[Any], desk: Desk) -> None:
         why: Annotated[str, Field(description="The reason.")] = "",
         kind: Literal["decision", "diagnosis", "constraint", "risk"] = "decision",
         evidence: Pointers = [],  # noqa: B006 - read only
-        supersedes: Annotated[str, Field(description="Pointer of the decision that this one replaces.")] = "",
+        supersedes: Annotated[str, Field(description="Pointer of the decision or words it replaces.")] = "",
         task: Annotated[str, Field(description="The task it belongs to, such as T1.")] = "",
     ) -> Result:
         """Record a decision, as the agent that calls; it is recalled with the authority of a decision."""

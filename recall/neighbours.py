@@ -42,3 +42,9 @@ def passed_on(
 def is_named(speaker: str, terms: Collection[str]) -> bool:
     """Whether the words of a prompt hold the speaker's name, or a part of it."""
     return any(part in terms for part in query_terms(speaker))
+
+
+def names(pointers: Iterable[PointerRow]) -> set[str]:
+    """The words of the speakers' names: they stand before each turn of a talk, so that every session holds them."""
+    speakers = {p.worker for p in pointers if p.flags & TALK}
+    return {word for speaker in speakers for word in query_terms(speaker)}

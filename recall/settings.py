@@ -43,9 +43,9 @@ class RetrievalSettings:
     worker_weight: float = 0.5
     reasoning_weight: float = 0.5
     announcement: float = 0.7  # short text that announces the next step, by its form
-    question: float = 0.8  # a person's question is not its answer
-    pasted: float = 0.8  # a pasted plan or review ranks high for its topic and hides the sentence
-    link: float = 0.3  # share of the prompt's relevance that its final answer inherits
+    question: float = 0.7  # a person's question is not its answer
+    pasted: float = 0.7  # a pasted plan or review ranks high for its topic and hides the sentence
+    link: float = 0.4  # share of the prompt's relevance that its final answer inherits
     session: float = 0.1  # weight of how much of the prompt's words the whole session covers
     neighbour: float = 0.2  # share of the relevance of the turns beside it that a turn of a talk between people gets
     asked: float = 0.4  # and this share besides of the turn before, where that is a question
@@ -54,7 +54,7 @@ class RetrievalSettings:
     respell: bool = True  # a word that the index does not hold is searched for in its nearest spelling there
     parts: bool = True  # identifiers and paths of a prompt are searched for whole and in parts, unspaced text in pairs
     when: float = 0.5  # what was said in the time that the prompt names is lifted by this: it outweighs recency
-    wish: float = 0.3  # a person's standing wishes are lifted by this for a prompt that is about to act; 0: not sought
+    wish: float = 0.5  # a person's standing wishes are lifted by this for a prompt that is about to act; 0: not sought
     phrase: float = 0.2  # weight of how many of the prompt's neighbouring words stand side by side in a passage
     place: float = 0.2  # a session concludes at its end: weight of the exchange's place, 0 first to 1 last
 
@@ -86,11 +86,8 @@ class GateSettings:
     rare: bool = True  # a lexical hit passes on a rare word or an identifier
     rare_share: float = 0.02  # a word is rare when at most this share of max(N, 2000) passages hold it
     evidence: bool = True  # the gate's score (recall.gate) must reach a threshold
-    threshold: float = 0.51
-    threshold_words: float = 0.31  # the same where no vectors were at hand
-    telling_share: float = (
-        0.002  # of a short prompt, a word that so few of max(N, 2000) passages hold names the subject
-    )
+    threshold: float = 0.31
+    threshold_words: float = 0.21  # the same where no vectors were at hand
     bare_acts: bool = True  # "commit this", "run the tests": only decisions, corrections and notes are shown
     margin: bool = True  # an item far below the best one is left out
     margin_share: float = 0.35  # relevance of an item at least this share of the best
@@ -109,7 +106,7 @@ class BudgetSettings:
     tokens: int = 1200
     bytes: int = 9000
     head_chars: int = 160  # how much of the exchange's prompt is shown above a passage
-    opening_chars: int = 300  # how much of an answer's opening is shown above a passage from further down; 0: none
+    opening_chars: int = 300  # how much of an answer's opening is shown with a passage of it or its prompt; 0: none
     mode: str = "fixed"  # adaptive: fewer items, a pointer, or nothing where recall.adaptive estimates little use
 
     def __post_init__(self) -> None:

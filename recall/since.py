@@ -24,6 +24,7 @@ from indexer.rows import (
     SUPERSEDED,
     PassageRow,
     PointerRow,
+    statement,
 )
 from indexer.segment import segment
 from recall.turn import Candidate
@@ -42,9 +43,12 @@ def annotated(
 
     With `private` what is private may be quoted: only the owner reads along.
     """
-    corrections = reader.corrections({p.event for c in found for p in c.pointers}) if found else {}
+    made = reader.corrections({p.event for c in found for p in c.pointers}) if found else {}
     links = _Links(found, reader, as_of, _BARRED | (0 if private else PRIVATE))
-    return [links.noted(c, [by for p in c.pointers for by in corrections.get(p.event, ())]) for c in found]
+    return [
+        links.noted(c, [one.by for p in c.pointers for one in made.get(p.event, ()) if one.covers(p.start, p.end)])
+        for c in found
+    ]
 
 
 def speaks(row: PassageRow, barred: int = 0) -> list[PointerRow]:
@@ -102,7 +106,7 @@ class _Links:
                     after.add(event)
                     words = " ".join(row.text.split())
                     cut = words if len(words) <= WORDS else words[:WORDS].rsplit(" ", 1)[0] + " …"
-                    notes[f"corrected on {_day(said)}: {cut} ({_pointer(said)})"] = None
+                    notes[f"{_verb(said)} on {_day(said)}: {cut} ({_pointer(said)})"] = None
         for name in self._renamed(candidate.text):
             head = self._head(name, candidate)
             if head is not None:
@@ -159,6 +163,11 @@ class _Links:
 
     def _passages(self, chunks: Sequence[int] | set[int]) -> Mapping[int, PassageRow]:
         return self._reader.passages(sorted(chunks), as_of=self._as_of) if chunks else {}
+
+
+def _verb(at: PointerRow) -> str:
+    stated = statement(at.flags)
+    return "corrected" if stated == "correction" else f"replaced by a {stated}"
 
 
 def _day(at: PointerRow) -> str:

@@ -18,6 +18,8 @@ from recall.turn import Candidate
 FULL = 0.99  # share of the prompt's words, weighed by rarity, that one statement has to hold
 LEAST_KNOWN = 0.5  # share of the prompt's words that some passage holds
 MOST_LOOKED_AT = 50
+# Who states something. A tool's output, a remark on the way or a summary only mentions it, however new it is.
+STATES = frozenset({"prompt", "final", "curated", "memory", "project"})
 _QUOTED = re.compile(r"\"([^\"\n]{1,80})\"|(?<!\w)'([^'\n]{1,80})'(?!\w)|`([^`\n]{1,80})`|“([^”\n]{1,80})”")
 _CODE = re.compile(
     r"(?<![\w@-])(?:@\w[\w.]*|--\w[\w-]*|v?\d+(?:\.\d+)+|[\w.-]*/[\w./-]+|_\w+|\w+_\w*|[a-z]+[A-Z]\w*"
@@ -52,7 +54,7 @@ def newest_first(ordered: Sequence[Item], prompt: str, frequency: Mapping[str, i
     stated: dict[int, _Statement] = {}
     for place, item in enumerate(ordered[:MOST_LOOKED_AT]):
         text = item.candidate.text
-        if all(value in text for value in named):
+        if item.candidate.source in STATES and all(value in text for value in named):
             found = _statement(text, weight, pairs)
             if found is not None:
                 stated[place] = found

@@ -70,7 +70,8 @@ class Candidate:
     pointers: tuple[Pointer, ...]  # the first one is shown
     head: str = ""  # head of the exchange's prompt; empty where the passage is that prompt
     asked: Pointer | None = None  # where that prompt was said, for an item under its head line
-    opening: str = ""  # how the answer begins in which the passage stands further down; its pointer is the last
+    opening: str = ""  # how the answer begins: in which a passage stands further down, or which answers a prompt
+    answered: Pointer | None = None  # where the opening stands, for a prompt; for a passage it is the last pointer
     bm25: float = 0.0
     cosine: float | None = None
     matched: frozenset[str] = frozenset()  # words of the prompt that the passage holds

@@ -15,6 +15,7 @@ from transcript.log import Log
 from transcript.telling import counted
 
 CURATED = ("decision", "task", "question", "correction", "outcome", "observation")
+SAID = ("conversation_turn", "tool_call", "tool_result", "reasoning")
 ACTOR_KINDS = ("agent", "human")
 DECISION_KINDS = ("decision", "diagnosis", "constraint", "risk")
 TASK_STATES = {"add": "open", "start": "started", "done": "done", "block": "blocked", "reopen": "open"}
@@ -61,7 +62,7 @@ def decision(
     supersedes: str = "",
     keep: bool = False,
 ) -> Draft:
-    """Return a decision; `supersedes` is the whole id of the one it replaces."""
+    """Return a decision; `supersedes` is the whole id of the one it replaces, or a pointer to what was said."""
     _one_of("kind", kind, DECISION_KINDS)
     words = _words(statement, "decision")
     body = {"kind": kind, "statement": words, "why": why.strip(), "task": task, "supersedes": supersedes}
@@ -190,6 +191,15 @@ def resolved_as(log: Log, pointer: str, kind: str) -> str:
         what = f"a {event.type}" if event.type != kind else f"a peer's {kind}"
         raise PointerError(f"{pointer} is no {kind} of ours but {what}; see 'recall context --type {kind}'")
     return event.id
+
+
+def replaceable(log: Log, pointer: str) -> str:
+    """Return the whole id of a decision of ours, or the pointer to what was said or done, with its span.
+
+    PointerError when it names anything else: a task, a question, a correction, or what a peer decided.
+    """
+    target, event = resolve(log, pointer)
+    return target if event.type in SAID else resolved_as(log, pointer, "decision")
 
 
 def _draft(kind: str, by: Author, at: Setting, fields: dict[str, Any], *, origin: str = "internal") -> Draft:

@@ -121,6 +121,20 @@ def implausible_times(index: IndexFacts) -> Signal:
     )
 
 
+def marks(index: IndexFacts) -> Signal:
+    """Return whether the index keeps what this version notes beside the passages."""
+    missing = index.marks_missing
+    return Signal(
+        id="marks",
+        value=not missing,
+        unit="flag",
+        level=Level.WARN if missing else Level.OK,
+        text="made by an earlier version, which did not keep them" if missing else "kept",
+        meaning="Standing wishes, corrections and replacements are shown with what they are about.",
+        action="run 'recall index'" if missing else "",
+    )
+
+
 def secrets_masked(index: IndexFacts) -> Signal:
     """Return how many secrets the index masks."""
     return count(

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import click
 
 from recall.cli.app import App, pass_app
+from recall.cli.evaluate_sets import of_split
 from recall.cli.output import note, say
 
 if TYPE_CHECKING:
-    from eval.budget import Arms
+    from eval.dataset import Dataset
 
 SPLITS = ("dev", "test", "all")
 _FILE = click.Path(exists=True, path_type=Path)
@@ -46,7 +48,9 @@ def command(
     \b
         recall eval budget --locomo locomo10.json --memorycode memorycode.tar.xz
     """
+    from eval import budget, labels
     from eval.budget_report import BudgetReport, report_of
+    from eval.corpus import prepare
     from eval.machine import machine
     from recall.settings import settings_hash
 
@@ -54,46 +58,30 @@ def command(
         raise click.UsageError("name a set: --locomo, --memorycode, --devrecall, or several of them")
     if devrecall and not transcripts:
         raise click.UsageError("--devrecall needs --transcripts: the sessions that its queries were labelled on")
-    runs = list(_runs(app, locomo, memorycode, devrecall, transcripts, split, cache or app.data / "eval", words_only))
-    report = BudgetReport(tuple(map(report_of, runs)), settings_hash(app.config.settings()), machine())
+    cache, embedder = cache or app.data / "eval", None if words_only else app.embedder()
+    settings, index, now = app.config.settings(), app.config.index(), app.now()
+    runs = [
+        budget.over_dialogues(
+            one, cache, embedder=embedder, index_settings=index, settings=settings, now=now, progress=note
+        )
+        for one in _datasets(locomo, memorycode, split)
+    ]
+    if devrecall is not None and transcripts is not None:
+        corpus = prepare(transcripts, cache, embedder=embedder, settings=index, now=now, progress=note)
+        asked = labels.load(devrecall)
+        runs.append(budget.over_devrecall(corpus, asked, embedder=embedder, settings=settings, progress=note))
+    report = BudgetReport(tuple(map(report_of, runs)), settings_hash(settings), machine())
     say(report.to_json() if as_json else report.to_text())
 
 
-def _runs(
-    app: App,
-    locomo: Path | None,
-    memorycode: Path | None,
-    devrecall: Path | None,
-    transcripts: Path | None,
-    split: str,
-    cache: Path,
-    words_only: bool,
-) -> list[Arms]:
+def _datasets(locomo: Path | None, memorycode: Path | None, split: str) -> Iterator[Dataset]:
     from dataclasses import replace
 
-    from eval import budget, labels
-    from eval.corpus import prepare
     from eval.locomo import load as load_locomo
     from eval.memorycode import load as load_memorycode
 
-    embedder = None if words_only else app.embedder()
-    settings, index = app.config.settings(), app.config.index()
-    sets = []
     if locomo is not None:
-        held = load_locomo(locomo)
-        chosen = tuple(d for d in held.dialogues if split in ("all", d.questions[0].split))
-        sets.append(replace(held, dialogues=chosen))
+        yield of_split(load_locomo(locomo), split)
     if memorycode is not None:
         parts = [load_memorycode(memorycode, split=one) for one in (("dev", "test") if split == "all" else (split,))]
-        sets.append(replace(parts[0], name="memorycode", dialogues=tuple(d for part in parts for d in part.dialogues)))
-    runs = [
-        budget.over_dialogues(
-            one, cache, embedder=embedder, index_settings=index, settings=settings, now=app.now(), progress=note
-        )
-        for one in sets
-    ]
-    if devrecall is not None and transcripts is not None:
-        corpus = prepare(transcripts, cache, embedder=embedder, settings=index, now=app.now(), progress=note)
-        asked = labels.load(devrecall)
-        runs.append(budget.over_devrecall(corpus, asked, embedder=embedder, settings=settings, progress=note))
-    return runs
+        yield replace(parts[0], name="memorycode", dialogues=tuple(d for part in parts for d in part.dialogues))

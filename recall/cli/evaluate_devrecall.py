@@ -60,9 +60,10 @@ def command(
         recall eval devrecall --data ../shared/devrecall --transcripts ../shared/transcripts/claude-code.tar.xz
     """
     from eval.ablation import variants
-    from eval.dataset_run import OURS
     from eval.devrecall import run as measure
     from eval.devrecall_result import as_result
+    from eval.lineup import OURS
+    from eval.result import command_line
     from recall.ledger import changed
 
     settings = app.config.settings()
@@ -79,9 +80,9 @@ def command(
         fresh=fresh,
         progress=note,
     )
-    flags = [("--words-only", words_only), ("--ablate", ablate), *((f"--only {name}", True) for name in only)]
-    paths = f"recall eval devrecall --data {data.name} --transcripts {transcripts.name}"
-    line = " ".join([paths, *(flag for flag, given in flags if given)])
+    line = command_line(
+        "devrecall", data=data, transcripts=transcripts, words_only=words_only, ablate=ablate, only=only
+    )
     made = as_result(report, settings, changed=changed(settings), command=line)
     if result or summary:
         say(made.to_json(summary=summary))

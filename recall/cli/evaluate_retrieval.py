@@ -26,13 +26,14 @@ def command(app: App, each: int, words_only: bool, ablate: bool, as_json: bool, 
         recall eval retrieval
     """
     from eval.ablation import variants
+    from eval.lineup import OURS, Variant
     from eval.measures import RETRIEVAL
-    from eval.result import result
+    from eval.result import command_line, result
     from eval.scorers import SCORERS
     from eval.self_questions import dataset
-    from eval.self_run import Proposal, run
+    from eval.self_run import run
     from indexer.said import said
-    from recall.cli.evaluate_self import current
+    from recall.cli.evaluate_self import search_now
     from recall.ledger import changed
     from transcript.errors import RecallError
 
@@ -43,15 +44,13 @@ def command(app: App, each: int, words_only: bool, ablate: bool, as_json: bool, 
         data = dataset(events, each=each)
         if not data.questions:
             raise RecallError("the record is too small to make a question of; 'recall sync' takes sessions in")
-        now = current(chosen, store, settings, words_only)
+        search, tried = search_now(chosen, store, words_only), {OURS: Variant(settings)}
         if ablate:
-            tried = [Proposal(name, one, now.search) for name, one in variants(settings).items()]
+            tried |= {name: Variant(one) for name, one in variants(settings).items()}
         else:
-            tried = [Proposal(f"--scorer {name}", settings, now.search, scorer) for name, scorer in SCORERS.items()]
+            tried |= {f"--scorer {name}": Variant(settings, scorer) for name, scorer in SCORERS.items()}
         with Progress("engines") as shown:
-            asked = run(data, store, events, now, tried, baselines=not ablate, progress=shown)
-    line = " ".join(
-        ["recall eval retrieval", *(["--ablate"] if ablate else []), *(["--words-only"] if words_only else [])]
-    )
+            asked = run(data, store, events, search, tried, baselines=not ablate, progress=shown)
+    line = command_line("retrieval", ablate=ablate, words_only=words_only)
     made = result(asked, RETRIEVAL, settings, changed=changed(settings), command=line)
     say(made.to_json() if as_json else made.to_text())

@@ -12,7 +12,7 @@ from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import Progress, say
 
 if TYPE_CHECKING:
-    from eval.self_run import Proposal, Search
+    from eval.lineup import Search
     from indexer.store import Store
     from recall.settings import Settings
 
@@ -52,6 +52,8 @@ def command(
         recall eval self
         recall eval self --set retrieval.link=0.2 --set gate.threshold=0.4
     """
+    from eval.lineup import OURS, Variant
+    from eval.result import command_line
     from eval.self_questions import dataset
     from eval.self_report import of_run
     from eval.self_run import run
@@ -70,12 +72,14 @@ def command(
             return
         if not data.questions:
             raise RecallError("the record is too small to make a question of; 'recall sync' takes sessions in")
-        now = current(chosen, store, settings, words_only)
-        proposals = list(proposals_of(chosen, store, now, tried, changes, models, cache))
+        search = search_now(chosen, store, words_only)
+        proposals = {", ".join(changes): Variant(tried)} if changes else {}
+        proposals |= {one: Variant(tried, search=other_model(chosen, store, one, cache)) for one in models}
         with Progress("engines") as shown:
-            asked = run(data, store, events, now, proposals, baselines=baselines, progress=shown)
-    command = " ".join(["recall eval self", *(f"--set {c}" for c in changes), *(f"--model {m}" for m in models)])
-    report = of_run(asked, settings, command=command, tried=[p.name for p in proposals], at=app.now())
+            variants = {OURS: Variant(settings), **proposals}
+            asked = run(data, store, events, search, variants, baselines=baselines, progress=shown)
+    line = command_line("self", set=changes, model=models)
+    report = of_run(asked, settings, command=line, tried=list(proposals), at=app.now())
     file = path(workspace)
     if keep and not words_only:
         append(file, report.entry)
@@ -100,31 +104,14 @@ def proposed(app: App, changes: tuple[str, ...]) -> Settings:
     return load(app.data, app.project_root(), app.env, given, home=app.workspace().home).settings()
 
 
-def current(app: App, store: Store, settings: Settings, words_only: bool) -> Proposal:
-    """Return what is set now, with the search that the index allows."""
-    from eval.self_run import Proposal
+def search_now(app: App, store: Store, words_only: bool) -> Search:
+    """Return the search by vectors that the index allows."""
     from recall.cli.app import vector_search
 
     embedder = app.embedder() if not words_only and store.meta().n_vectors else None
     if embedder is None or vector_search(store, embedder, 1) is None:
-        return Proposal("now", settings, lambda k: None)
-    return Proposal("now", settings, lambda k: vector_search(store, embedder, k))
-
-
-def proposals_of(
-    app: App,
-    store: Store,
-    now: Proposal,
-    tried: Settings,
-    changes: tuple[str, ...],
-    models: tuple[str, ...],
-    cache: Path | None,
-) -> list[Proposal]:
-    """Return what is tried: the settings together as one, and each model with them."""
-    from eval.self_run import Proposal
-
-    made = [Proposal(", ".join(changes), tried, now.search)] if changes else []
-    return made + [Proposal(model, tried, other_model(app, store, model, cache)) for model in models]
+        return lambda k: None
+    return lambda k: vector_search(store, embedder, k)
 
 
 def other_model(app: App, store: Store, model: str, cache: Path | None) -> Search:

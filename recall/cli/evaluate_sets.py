@@ -13,10 +13,7 @@ from recall.cli.output import Progress, note, say
 
 if TYPE_CHECKING:
     from eval.dataset import Dataset
-    from eval.dataset_run import Engines
     from eval.result import Result
-    from recall.settings import Settings
-    from recall.turn import Scorer
 
 PATH = click.Path(exists=True, path_type=Path)
 _OPTIONS = (
@@ -70,8 +67,8 @@ def locomo(app: App, data: Path, errors: Path | None, split: str, **given: Any) 
 
     held = load(data, errors=errors)
     four = {"categories 1-4": lambda reply: reply.question.type != "adversarial"}
-    words = _words("locomo", data=data, errors=errors, split=split)
-    run(app, of_split(held, split), words, groups=four, **given)
+    named = {"data": data, "errors": errors, "split": split}
+    run(app, of_split(held, split), named, groups=four, **given)
 
 
 @click.command()
@@ -91,7 +88,7 @@ def memorycode(app: App, data: Path, form: str, split: str, **given: Any) -> Non
     """
     from eval.memorycode import load
 
-    run(app, load(data, form=form, split=split), _words("memorycode", data=data, form=form, split=split), **given)
+    run(app, load(data, form=form, split=split), {"data": data, "form": form, "split": split}, **given)
 
 
 @click.command()
@@ -106,7 +103,7 @@ def longmemeval(app: App, data: Path, official: bool, **given: Any) -> None:
     """
     from eval.longmemeval import load
 
-    run(app, load(data, official=official), _words("longmemeval", data=data, official=official), **given)
+    run(app, load(data, official=official), {"data": data, "official": official}, **given)
 
 
 @click.command()
@@ -120,7 +117,7 @@ def beam(app: App, data: Path, **given: Any) -> None:
     """
     from eval.beam import load
 
-    run(app, load(data), _words("beam", data=data), **given)
+    run(app, load(data), {"data": data}, **given)
 
 
 @click.command()
@@ -153,7 +150,7 @@ def compare(first: Path, second: Path, engine: str, as_json: bool) -> None:
 def run(
     app: App,
     data: Dataset,
-    command: str,
+    named: Mapping[str, object],
     *,
     cache: Path | None,
     words_only: bool,
@@ -167,24 +164,24 @@ def run(
     weight_model: str = "log",
     groups: dict[str, Callable[[Any], bool]] | None = None,
 ) -> None:
-    """Ask a set and print what came of it."""
+    """Ask a set and print what came of it; `named` are the options that say which set, as the result names them."""
+    from eval.ablation import variants
     from eval.dataset_run import run as ask
+    from eval.lineup import Variant
     from eval.measures import HEADLINE, SETS
-    from eval.result import result
+    from eval.result import command_line, flag, result
     from eval.scorers import SCORERS, WEIGHT_MODELS
     from recall.ledger import changed
 
     settings = app.config.settings()
     name = data.name.partition("-")[0]
     chosen = _only(data, only)
-    scorers = {**_chosen("--scorer", scorer, SCORERS), **_chosen("--weight-model", weight_model, WEIGHT_MODELS)}
-    flags = [
-        ("--words-only", words_only),
-        ("--ablate", ablate),
-        *((name, True) for name in scorers),
-        *(("--only " + value, True) for value in only),
-    ]
-    line = " ".join([command, *(flag for flag, given in flags if given)])
+    others = {**SCORERS, **WEIGHT_MODELS}
+    besides = {o: v for o, v in (("scorer", scorer), ("weight_model", weight_model)) if v in others}
+    tried = {flag(option, value): Variant(settings, others[value]) for option, value in besides.items()}
+    if ablate:
+        tried = {step: Variant(one) for step, one in variants(settings).items()}
+    line = command_line(name, **named, words_only=words_only, ablate=ablate, **besides, only=only)
     with Progress("questions") as progress:
         held = ask(
             chosen,
@@ -193,25 +190,14 @@ def run(
             index_settings=app.config.index(),
             settings=settings,
             now=app.now(),
-            baselines=baselines,
-            engines=ablation(settings) if ablate else None,
-            scorers=scorers,
+            baselines=baselines and not ablate,
+            words=not ablate,
+            variants=tried,
             progress=progress,
         )
     made = result(held, SETS[name], settings, changed=changed(settings), command=line, groups=groups)
     _draw(made, HEADLINE[name], plot)
     say(made.to_json(summary=summary) if as_json else made.to_text())
-
-
-def ablation(settings: Settings) -> Engines:
-    """The engines of an ablation: the whole, each step taken out, and none at all."""
-    from eval.ablation import variants
-    from eval.dataset_run import OURS
-    from eval.engines import shipped
-    from indexer.tokens import TokenCounter
-
-    count, tried = TokenCounter(), {OURS: settings, **variants(settings)}
-    return lambda store, vectors, _: {n: shipped(store, vectors, s, count) for n, s in tried.items()}
 
 
 def of_split(data: Dataset, split: str) -> Dataset:
@@ -221,11 +207,6 @@ def of_split(data: Dataset, split: str) -> Dataset:
     if split == "all":
         return data
     return replace(data, dialogues=tuple(d for d in data.dialogues if d.questions and d.questions[0].split == split))
-
-
-def _chosen(flag: str, name: str, known: Mapping[str, Scorer]) -> dict[str, Scorer]:
-    """The scorer that a flag names, by the flag as it was given; none for our own."""
-    return {f"{flag} {name}": known[name]} if name in known else {}
 
 
 def _only(data: Dataset, names: tuple[str, ...]) -> Dataset:
@@ -243,19 +224,6 @@ def _only(data: Dataset, names: tuple[str, ...]) -> Dataset:
         known = sorted({q.type for q in data.questions})
         raise RecallError(f"no dialogue and no type is called {', '.join(names)}; types: {', '.join(known)}")
     return replace(data, dialogues=found)
-
-
-def _words(name: str, **given: object) -> str:
-    """The command line that a report names: paths by their file's name alone."""
-    words = ["recall", "eval", name]
-    for option, value in given.items():
-        if isinstance(value, Path):
-            words += [f"--{option}", value.name]
-        elif value is True:
-            words.append(f"--{option}")
-        elif value:
-            words += [f"--{option}", str(value)]
-    return " ".join(words)
 
 
 def _draw(made: Result, measure: str, plot: Path | None) -> None:

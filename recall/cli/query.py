@@ -108,6 +108,7 @@ def result_text(number: int, ranked: Ranked, turn: str | None = None) -> str:
         where = f" ({pointer_text(item.asked)})" if item.asked else ""
         lines.append(f"   asked{where}: {shortened(' '.join(item.head.split()), SNIPPET // 2)}")
     lines.append(f"   {shortened(words, SNIPPET)}")
+    lines += [f"   {note}" for note in item.notes]
     if turn:
         lines.append(f"   injected already: a hook put it in front of this session in turn {turn}")
     return "\n".join(lines)

@@ -70,5 +70,5 @@ def test_what_is_done_for_a_talk_pays_by_words_alone(talk: Dataset, cache: Path)
 def test_with_vectors_the_answers_stand_among_the_first_ten(talk: Dataset, cache: Path) -> None:
     reached = figures(talk, cache, Settings(), vectors=True)
 
-    assert reached["turn frac@10"] >= 74.0, reached
+    assert reached["turn frac@10"] >= 75.0, reached
     assert reached["session any@5"] >= 93.0, reached

@@ -77,6 +77,11 @@ def test_no_two_rules_of_a_dialogue_are_asked_for_in_the_same_words(loaded):
     assert len(set(texts)) == len(texts)
 
 
+def test_the_set_says_which_labels_count_and_how_they_are_asked_for(loaded):
+    assert loaded(split=TEST).labels.startswith("refined")
+    assert loaded(form=LABEL, split=TEST).labels.endswith("asked for by the rule's bare label")
+
+
 def test_a_label_may_stand_for_several_rules(loaded):
     (dialogue,) = loaded(form=LABEL, split=TEST).dialogues
 

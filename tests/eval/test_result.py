@@ -1,6 +1,7 @@
 """Results: what they must say, how two are compared, what is drawn, and that no step escapes the ablation."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 
 import pytest
@@ -41,6 +42,22 @@ def test_figures_are_counted_by_group():
     assert figures["all"]["recall@6"].value == 6 / 8
     assert figures["even"]["recall@6"].value == 3 / 4  # of 0, 2, 4, 6 all but the last
     assert figures["all"]["recall@6"].low < 6 / 8 < figures["all"]["recall@6"].high
+
+
+def test_memorycode_shows_what_its_headline_may_not_be_paid_with_and_how_it_was_asked():
+    run = DatasetRun(Dataset("memorycode-test-rule", "0" * 64, (Dialogue("d", (), QUESTIONS),), "refined"), chunks=3)
+    shown = {"sessions": frozenset({"s"})}
+    versions = [replace(q, **shown, stale=frozenset({"t"} if n % 2 else ())) for n, q in enumerate(QUESTIONS)]
+    for name, right in ((OURS, range(6)), ("FTS5", (0, 1))):
+        run.replies[name] = [replace(r, question=q) for r, q in zip(replies(right), versions, strict=True)]
+    found = result(run, SETS["memorycode"], Settings(), changed={}, command="recall eval memorycode")
+
+    text = found.to_text()
+    assert "labels refined" in text
+    for measure in ("newest above stale", "stable R@1"):
+        assert f"recall minus the other, '{measure}'" in text
+        assert found.paired["FTS5"][measure].points() in text
+    Draft202012Validator(schema()).validate(json.loads(found.to_json()))
 
 
 def test_a_result_follows_its_schema_with_and_without_single_questions():

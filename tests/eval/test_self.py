@@ -5,9 +5,10 @@ from click.testing import CliRunner
 from support.embedder import StubEmbedder
 from support.talk import NOW, Talk, indexed, recorded
 
+from eval.lineup import Variant
 from eval.self_questions import dataset
 from eval.self_report import verdict
-from eval.self_run import OtherModel, Proposal, run
+from eval.self_run import OtherModel, run
 from eval.self_series import Entry, append, read, to_text
 from eval.stats import Paired
 from eval.vector_cache import CachedEmbedder
@@ -161,10 +162,9 @@ def test_no_question_holds_a_credential(tmp_path):
 def test_a_setting_that_breaks_the_ranking_is_told_from_one_that_changes_nothing(record):
     _, store, _ = record
     broken = Settings(retrieval=RetrievalSettings(arm=1, k=1, lexical_limit=1, vector_limit=1, dense_weight=0.0))
-    held = run(
-        dataset(said(store)), store, said(store), Proposal("now", Settings(), lambda k: None),
-        [Proposal("same", Settings(), lambda k: None), Proposal("broken", broken, lambda k: None)], baselines=False,
-    )  # fmt: skip
+    tried = {"recall": Settings(), "same": Settings(), "broken": broken}
+    variants = {name: Variant(settings) for name, settings in tried.items()}
+    held = run(dataset(said(store)), store, said(store), lambda k: None, variants, baselines=False)
     found = {name: sum(bool(r.ranked) for r in replies) for name, replies in held.replies.items()}
     lengths = {name: [len(r.ranked) for r in replies] for name, replies in held.replies.items()}
 

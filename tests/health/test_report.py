@@ -451,3 +451,10 @@ def test_the_gate_is_out_of_date_when_the_store_has_doubled_or_the_model_changed
 
     assert (found.level, bool(found.action)) == (level, level is Level.WARN)
     assert words in found.text
+
+
+def test_an_index_of_an_earlier_version_says_what_it_lacks_and_how_to_mend_it():
+    assert signal(with_index(), "marks").level is Level.OK
+    found = signal(with_index(marks_missing=True), "marks")
+
+    assert (found.level, found.action) == (Level.WARN, "run 'recall index'")

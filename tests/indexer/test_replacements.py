@@ -3,13 +3,17 @@
 import pytest
 from support.embedder import StubEmbedder
 from support.record import NOW, make_draft, make_log
+from support.story import ANA, at
 
 from indexer import writer
 from indexer.forget import forget
 from indexer.rebuild import rebuild
 from indexer.replacements import replacements
+from indexer.rows import WISH
+from indexer.schema import MARKS
 from indexer.settings import IndexSettings
 from indexer.store import Store
+from transcript.curation import correction, decision
 
 RENAMED = "We renamed `load_user` to `fetch_user`."
 SETTINGS = IndexSettings()
@@ -91,13 +95,91 @@ def test_an_index_of_the_first_schema_gets_its_links_when_it_is_opened_for_writi
     held(log)
     with Store.open(log.workspace.index_path, "w") as store, store.transaction():
         g = store.generation
-        for table in ("replaced", "corrected"):
+        for table in ("replaced", "corrected", "proposed"):
             store.run(f"DROP TABLE {table}_{g}")
-        store.run("DELETE FROM migration WHERE id = 2")
+        store.run("ALTER TABLE generation DROP COLUMN marks")
+        store.run("DELETE FROM migration WHERE id > 1")
         store.run("UPDATE meta SET value = '1' WHERE key = 'schema'")
     with Store.open(log.workspace.index_path) as store:
         assert (store.replacements(), store.corrections(["x"]), store.has_replacements()) == ([], {}, False)
 
     with Store.open(log.workspace.index_path, "w") as store:
         assert [(old, new) for old, new, _ in store.replacements()] == [("load_user", "fetch_user")]
-        assert store.meta().schema == 2
+        assert store.meta().schema == 3
+
+
+RULES = ("Always use a timeout of 30s for the importer.", "From now on use a timeout of 60s for the importer.")
+
+
+def proposed_in(log):
+    with Store.open(log.workspace.index_path) as store:
+        return [(one, other) for one, _, other, _ in store.proposed()]
+
+
+def test_proposals_survive_a_rebuild_and_go_with_either_rule(tmp_path):
+    log = said(tmp_path, *RULES)
+    held(log)
+    before = proposed_in(log)
+    with Store.open(log.workspace.index_path, "w") as store:
+        rebuild(log.workspace, store, SETTINGS, now=NOW, embedder=StubEmbedder())
+    rebuilt = proposed_in(log)
+
+    forget(log.workspace, [next(event.id for event in log.read() if event.body.get("text") == RULES[1])])
+
+    assert before == rebuilt == [("30s", "60s")]
+    assert proposed_in(log) == []
+
+
+def test_a_rule_of_a_later_run_is_compared_with_those_of_earlier_ones(tmp_path):
+    log = said(tmp_path, RULES[0])
+    held(log)
+    log.append([make_draft("later", text=RULES[1])], now=NOW)
+    held(log)
+
+    assert proposed_in(log) == [("30s", "60s")]
+
+
+def test_an_older_index_is_caught_up_with_by_the_next_run_and_tells_until_then(tmp_path):
+    """Wishes and proposals come with the schema; what corrects or replaces what, from the record."""
+    wrong = make_draft("wrong", text="load_user reads the row.")
+    right = correction(ANA, at(0), wrong.id, "it reads two rows")
+    new = decision(ANA, at(1), "load_user reads three rows", supersedes=wrong.id)
+    log = make_log(tmp_path, [wrong, *(make_draft(n, text=text) for n, text in enumerate(RULES)), right, new])
+    held(log)
+    with Store.open(log.workspace.index_path) as store:
+        made = (store.corrections([wrong.id]), store.wishes(), store.proposed())
+    with Store.open(log.workspace.index_path, "w") as store, store.transaction():
+        g = store.generation
+        store.run(f"DELETE FROM corrected_{g}")
+        store.run(f"UPDATE pointer_{g} SET flags = flags & ~{WISH}")
+        store.run(f"DROP TABLE proposed_{g}")
+        store.run("ALTER TABLE generation DROP COLUMN marks")
+        store.run("DELETE FROM migration WHERE id > 2")
+        store.run("UPDATE meta SET value = '2' WHERE key = 'schema'")
+
+    with Store.open(log.workspace.index_path) as store:
+        assert store.marks(store.generation) < MARKS
+        assert (store.corrections([wrong.id]), store.wishes(), store.proposed()) == ({}, frozenset(), [])
+    with Store.open(log.workspace.index_path, "w") as store:
+        assert store.marks(store.generation) < MARKS
+        assert (store.wishes(), store.proposed()) == made[1:]
+    held(log)
+    with Store.open(log.workspace.index_path) as store:
+        assert store.marks(store.generation) == MARKS
+        assert (store.corrections([wrong.id]), store.wishes(), store.proposed()) == made
+    assert {one.by for one in made[0][wrong.id]} == {right.id, new.id}
+    assert made[1]
+    assert made[2]
+
+
+def test_a_correction_of_a_span_is_forgotten_with_what_it_corrects(tmp_path):
+    wrong = make_draft("wrong", text="load_user reads the row.")
+    log = make_log(tmp_path, [wrong, correction(ANA, at(0), f"{wrong.id}#0-9", "it is fetch_user")])
+    held(log)
+    with Store.open(log.workspace.index_path) as store:
+        assert [(one.start, one.end) for one in store.corrections([wrong.id])[wrong.id]] == [(0, 9)]
+
+    forget(log.workspace, [wrong.id])
+
+    with Store.open(log.workspace.index_path) as store:
+        assert store.corrections([wrong.id]) == {}

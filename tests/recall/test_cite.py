@@ -72,6 +72,9 @@ FALSE = (
 )
 
 
+AS_ANA = ("--actor", "ana", "--as", "human")
+
+
 @pytest.fixture
 def project(indexed: Callable[..., Path], request: pytest.FixtureRequest) -> Path:
     return indexed(exchanges(TALK), real_model="real_model" in request.fixturenames)
@@ -140,6 +143,17 @@ def test_the_cited_draft_is_the_draft_with_pointers_behind_its_sentences(project
     assert "line 3: Nobody knows who chose it." in told.err
     assert run(["show", pointer]) == 0
     assert "heron proxy" in capsys.readouterr().out
+
+
+def test_a_reason_with_a_no_in_it_does_not_deny_the_decision_it_is_given_for(project: Path, capsys: Any) -> None:
+    assert run(["decide", "Use SQLite for the index", "--why", "one file, no server", *AS_ANA]) == 0
+    assert run(["index", "--words-only"]) == 0
+    said = "We use SQLite for the index."
+    denied = "We do not use SQLite for the index."
+
+    supported, contradicted = cited(capsys, written(project, (said, denied)), "--words-only")
+
+    assert (supported["verdict"], contradicted["verdict"]) == ("supported", "contradicted")
 
 
 def test_strict_fails_where_a_sentence_is_unsupported(project: Path) -> None:

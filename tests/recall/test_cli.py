@@ -8,18 +8,18 @@ import shutil
 import signal
 import subprocess
 import sys
-from dataclasses import dataclass
 from pathlib import Path
 
 import click
 import pytest
 from click.testing import CliRunner
 from support.claude import ClaudeSession
+from support.command import runner
 from support.embedder import StubEmbedder
 
 from recall.cli import demo as demo_module
 from recall.cli.app import App
-from recall.cli.group import cli, run
+from recall.cli.group import cli
 from recall.cli.output import Progress, confirm
 from recall.cli.sync import SKIPPED
 from recall.cli.sync import text as sync_text
@@ -30,26 +30,11 @@ from transcript.event import TYPES
 POINTER = re.compile(r"\b([a-z2-7]{10})#(\d+)-(\d+)")
 
 
-@dataclass
-class Result:
-    code: int
-    out: str
-    err: str
-
-    def rows(self) -> list[dict]:
-        return [json.loads(line) for line in self.out.splitlines()]
-
-
 @pytest.fixture
 def recall(capsys):
     """Run one command line in this process and give back exit code and both streams."""
 
-    def call(*args: str) -> Result:
-        code = run(list(args))
-        streams = capsys.readouterr()
-        return Result(code, streams.out, streams.err)
-
-    return call
+    return runner(capsys)
 
 
 @pytest.fixture(autouse=True)

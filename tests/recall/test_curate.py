@@ -1,29 +1,18 @@
 """The commands that curate, project and hand off, each run as a user runs it."""
 
 import json
-from dataclasses import dataclass
 
 import click
 import pytest
+from support.command import runner
 from support.embedder import StubEmbedder
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
 from recall.cli.curate import AGENTS, author
-from recall.cli.group import run
 from transcript.curation import Author, Setting, task
 from transcript.injected import strip_blocks
 from transcript.log import Log
-
-
-@dataclass
-class Result:
-    code: int
-    out: str
-    err: str
-
-    def rows(self) -> list[dict]:
-        return [json.loads(line) for line in self.out.splitlines()]
 
 
 @pytest.fixture
@@ -35,12 +24,7 @@ def recall(capsys, tmp_path, monkeypatch):
     for name in AGENTS:
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
-
-    def call(*args: str) -> Result:
-        code = run(list(args))
-        streams = capsys.readouterr()
-        return Result(code, streams.out, streams.err)
-
+    call = runner(capsys)
     assert call("init").code == 0
     log = Log(App.here().workspace())
     log.append([make_draft(n, text=f"the wagtail port is {8000 + n}") for n in range(3)], now=NOW)
@@ -76,6 +60,52 @@ def test_decision_that_is_superseded_once_is_not_superseded_again(recall):
 
     assert again.code == 1
     assert "superseded already by" in again.err
+
+
+def test_a_decision_supersedes_words_of_a_session_or_a_span_of_them(recall):
+    turn = make_draft(0).id[:10]
+
+    whole = recall("decide", "The wagtail port is 9000", "--supersedes", turn, "--json")
+    part = recall("decide", "The wagtail port is 9001", "--supersedes", f"{turn}#12-16", "--json")
+    beyond = recall("decide", "The wagtail port is 9002", "--supersedes", f"{turn}#12-999")
+    recall("task", "add", "Move the port", "--json")
+    of_a_task = recall("decide", "The wagtail port is 9003", "--supersedes", last_id(recall))
+
+    written = {event.id: event.body["supersedes"] for event in recall.log.read() if event.type == "decision"}
+    assert list(written.values()) == [make_draft(0).id, f"{make_draft(0).id}#12-16"]
+    assert [row["id"] for row in (*whole.rows(), *part.rows())] == list(written)
+    assert f"- replaces: `{turn}#12-16`" in (recall.views / "decisions.md").read_text()
+    assert (beyond.code, of_a_task.code) == (1, 1)
+    assert "is no decision of ours but a task" in of_a_task.err
+
+
+def test_a_search_shows_words_that_were_replaced_with_what_replaced_them(recall):
+    recall("decide", "The wagtail port is 9000", "--supersedes", make_draft(0).id[:10])
+    assert recall("index", "--words-only").code == 0
+
+    shown = recall("query", "which wagtail port").out
+
+    at = shown.index("the wagtail port is 8000")
+    assert shown.index("The wagtail port is 9000") < at
+    assert "replaced by a decision on" in shown[at:].splitlines()[1]
+
+
+def test_proposed_replacements_are_listed_for_a_person_to_judge(recall):
+    rules = ["Always use a timeout of 30s for the importer.", "From now on use a timeout of 60s for the importer."]
+    recall.log.append([make_draft(name, text=text) for name, text in zip("ab", rules, strict=True)], now=NOW)
+    assert recall("index", "--words-only").code == 0
+
+    (row,) = recall("replacements", "--proposed", "--json").rows()
+    text = recall("replacements", "--proposed", "30s").out
+    none = recall("replacements", "--proposed", "5s")
+
+    assert (row["old"], row["new"], row["state"]) == ("30s", "60s", "proposed")
+    assert [row[side]["text"] for side in ("older", "newer")] == rules
+    assert recall("show", row["older"]["pointer"]).code == 0
+    assert text.splitlines()[0] == "30s -> 60s  proposed"
+    assert all(part in text for part in (*rules, row["older"]["pointer"], row["newer"]["pointer"]))
+    assert recall("replacements").out == ""
+    assert (none.out, "no replacement proposed of 5s" in none.err) == ("", True)
 
 
 def test_evidence_that_opens_nothing_is_refused_and_nothing_is_written(recall):

@@ -4,20 +4,13 @@ import io
 import json
 import os
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
+from support.command import runner
 
 from recall.cli.enable_hooks import NAMES
-from recall.cli.group import run
 from recall.hook_places import PLACES
 from recall.hook_registry import registered
-
-
-class Ran(NamedTuple):
-    code: int
-    out: str
-    err: str
 
 
 @pytest.fixture
@@ -30,11 +23,7 @@ def project(tmp_path, monkeypatch):
 
 @pytest.fixture
 def recall(capsys, project):
-    def call(*args: str) -> Ran:
-        code = run(list(args))
-        return Ran(code, *capsys.readouterr())
-
-    return call
+    return runner(capsys)
 
 
 def home() -> Path:

@@ -231,7 +231,21 @@ def test_the_score_of_the_gate_is_the_best_evidence_damped_for_few_words() -> No
 
     turn = ask(book, "mineral deposit depth")
 
-    assert turn.gate_score == pytest.approx(0.6 * 0.7 * 3 / 4)
+    assert turn.gate_score == pytest.approx(0.6 * 0.7 / 2 * 3 / 4)  # and half of it for words that are not said
+
+
+def test_what_a_session_says_elsewhere_of_the_prompt_opens_the_gate() -> None:
+    """Its other passage holds the other words: alone, the near one would be silent about half of what is asked."""
+    scores = []
+    for session in ("near", "far"):
+        book = Book()
+        book.add("the mineral came up as quartz", "final", cosine=0.7, session="near")
+        book.add("deposit depth as drilled", "narration", cosine=0.1, session=session)
+        scores.append(ask(book, "mineral deposit depth").gate_score)
+
+    together, apart = scores
+
+    assert together > 1.2 * apart
 
 
 def test_an_item_is_not_injected_twice_into_a_session(book: Book) -> None:

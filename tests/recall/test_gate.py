@@ -4,15 +4,23 @@ from dataclasses import replace
 
 import pytest
 
-from recall.gate import Asked, asked, closed, gate_score, item_refused, rare_terms
+from indexer.lexical import idf
+from recall.gate import Asked, asked, closed, gate_score, item_refused, rare_terms, session_cover
 from recall.settings import GateSettings
 from recall.turn import Candidate, Pointer
 
 GATE = GateSettings(threshold=0.5, threshold_words=0.3)
 
 
-def candidate(*, cosine: float | None = None, matched: str = "", relevance: float = 1.0) -> Candidate:
-    at = Pointer("e" * 26, 0, 5, "s", 0, "final")
+def prompt(words: int, *, known: int | None = None, words_only: bool = False, covered: float = 1.0) -> Asked:
+    """A prompt of so many content words, of which session "s" holds this share."""
+    return Asked(words, words if known is None else known, words_only, covered={"s": covered})
+
+
+def candidate(
+    *, cosine: float | None = None, matched: str = "", relevance: float = 1.0, session: str = "s"
+) -> Candidate:
+    at = Pointer("e" * 26, 0, 5, session, 0, "final")
     return Candidate(
         1, "text", (at,), cosine=cosine, matched=frozenset(matched.split()), evidence=relevance, relevance=relevance
     )
@@ -34,48 +42,60 @@ def candidate(*, cosine: float | None = None, matched: str = "", relevance: floa
 def test_the_best_evidence_opens_the_gate(evidence: list[float], words: int, words_only: bool, expected: str) -> None:
     items = [candidate(relevance=value) for value in evidence]
 
-    assert closed(items, Asked(words, words, words_only), GATE) == expected
+    assert closed(items, prompt(words, words_only=words_only), GATE) == expected
 
 
 def test_the_evidence_part_can_be_switched_off() -> None:
     off = replace(GATE, evidence=False)
 
-    assert closed([candidate(relevance=0.01)], Asked(1, 1, words_only=False), off) == ""
+    assert closed([candidate(relevance=0.01)], prompt(1), off) == ""
 
 
 def test_the_gate_score_damps_short_prompts() -> None:
-    assert gate_score([candidate(relevance=0.8)], Asked(1, 1, words_only=False), GATE) == pytest.approx(0.4)
-    assert gate_score([candidate(relevance=0.8)], Asked(7, 7, words_only=False), GATE) == pytest.approx(0.7)
-    assert gate_score([candidate(relevance=0.8)], Asked(0, 0, words_only=False), GATE) == 0.0
+    assert gate_score([candidate(relevance=0.8)], prompt(1)) == pytest.approx(0.4)
+    assert gate_score([candidate(relevance=0.8)], prompt(7)) == pytest.approx(0.7)
+    assert gate_score([candidate(relevance=0.8)], prompt(0)) == 0.0
 
 
-@pytest.mark.parametrize(
-    ("cosine", "matched", "expected"),
-    [(0.5, "ledger", 0.6), (0.49, "ledger", 0.4), (None, "ledger", 0.4), (0.9, "used", 0.4), (0.9, "", 0.4)],
-    ids=["clear", "not near", "no vector", "only a common word", "no word"],
-)
-def test_a_short_prompt_is_not_damped_where_a_passage_clearly_answers_it(
-    cosine: float | None, matched: str, expected: float
-) -> None:
-    """Two content words would else keep the right answer back: "which ledger is used here?"."""
-    prompt = Asked(2, 2, words_only=False, rare=frozenset({"ledger", "used"}), telling=frozenset({"ledger"}))
-    item = candidate(cosine=cosine, matched=matched, relevance=0.6)
+@pytest.mark.parametrize(("covered", "expected"), [(1.0, 0.6), (0.5, 0.45), (0.0, 0.3)])
+def test_half_of_the_evidence_is_earned_by_the_words_that_the_session_holds(covered: float, expected: float) -> None:
+    assert gate_score([candidate(relevance=0.8)], prompt(3, covered=covered)) == pytest.approx(expected)
 
-    assert gate_score([item], prompt, GATE) == pytest.approx(expected)
+
+def test_evidence_counts_with_the_words_of_its_own_session() -> None:
+    """A question of another subject resembles one passage, and its words lie scattered over others."""
+    read = Asked(3, 3, words_only=False, covered={"near": 0.2, "full": 1.0})
+
+    alone, together = candidate(relevance=0.8, session="near"), candidate(relevance=0.6, session="full")
+
+    assert gate_score([alone], read) == pytest.approx(0.8 * 0.6 * 3 / 4)
+    assert gate_score([alone, together], read) == pytest.approx(0.6 * 3 / 4)
+    assert gate_score([candidate(relevance=0.8, session="other")], read) == pytest.approx(0.8 * 0.5 * 3 / 4)
 
 
 def test_new_words_close_the_gate_where_only_words_were_searched() -> None:
-    assert gate_score([candidate(relevance=0.8)], Asked(7, 7, words_only=True), GATE) == pytest.approx(0.7)
-    assert gate_score([candidate(relevance=0.8)], Asked(8, 2, words_only=True), GATE) == pytest.approx(
-        0.8 * 8 / 9 * 0.5
-    )
-    assert gate_score([candidate(relevance=0.8)], Asked(8, 2, words_only=False), GATE) == pytest.approx(0.8 * 8 / 9)
+    item = candidate(relevance=0.8)
+
+    assert gate_score([item], prompt(7, words_only=True)) == pytest.approx(0.7)
+    assert gate_score([item], prompt(8, known=2, words_only=True)) == pytest.approx(0.8 * 8 / 9 * 0.5)
+    assert gate_score([item], prompt(8, known=2)) == pytest.approx(0.8 * 8 / 9)
 
 
 def test_a_prompt_is_read_by_how_often_its_words_were_said() -> None:
-    prompt = asked({"here": 3, "common": 900, "new": 0}, passages=100, words_only=True, settings=GateSettings())
+    frequency = {"here": 3, "common": 900, "new": 0}
+    items = [candidate(matched="common"), candidate(matched="here"), candidate(matched="common", session="other")]
 
-    assert prompt == Asked(3, 2, words_only=True, rare=frozenset({"here"}), telling=frozenset({"here"}))
+    read = asked(items, frequency, passages=100, words_only=True, settings=GateSettings())
+
+    assert (read.words, read.known, read.words_only, read.rare) == (3, 2, True, {"here"})
+    assert read.covered == session_cover(items, {term: idf(100, held) for term, held in frequency.items()})
+
+
+def test_a_session_covers_what_its_passages_hold_together_each_word_by_its_weight() -> None:
+    items = [candidate(matched="a"), candidate(matched="a b"), candidate(matched="c d", session="other")]
+
+    assert session_cover(items, {"a": 1.0, "b": 2.0, "c": 3.0, "e": 4.0}) == {"s": 0.3, "other": 0.3}
+    assert session_cover([candidate()], {}) == {"s": 0.0}
 
 
 @pytest.mark.parametrize(

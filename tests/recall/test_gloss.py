@@ -21,10 +21,13 @@ FOLDER = Path(__file__).parents[2] / "recall" / "languages"
         ("de", "die geänderten Einstellungen", "the change settings"),
         ("de", "umbenannt", "rename"),
         ("de", "mehrere Vorschläge", "several proposal"),
+        ("de", "der Zeitstempel in der Beschreibung", "the timestamp in the description"),
+        ("de", "die Ansicht der Dokumente", "the view the document"),  # as programs have them: no opinion
         ("de", "tragen", "tragen"),  # not "träge"
         ("fr", "plusieurs sessions", "several session"),
         ("fr", "l'erreur n'a pas été corrigée", "the error has no was fix"),
         ("fr", "les sauvegardes de la base de données", "the backup of the database"),
+        ("fr", "l'horodatage et le préfixe", "the timestamp and the prefix"),
         ("es", "las contraseñas guardadas", "password save"),
         ("es", "las contrasenas guardadas", "password save"),
         ("it", "i messaggi di errore", "error message"),

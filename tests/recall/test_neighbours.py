@@ -12,8 +12,12 @@ from indexer.queue import embed
 from indexer.rows import TALK, ExchangeRow, PointerRow
 from indexer.store import Store
 from indexer.talk import heading, speaker_of
+from recall.candidates import candidates
 from recall.cli.group import run
-from recall.neighbours import beside, is_named, passed_on
+from recall.cues import read_cues
+from recall.neighbours import beside, is_named, names, passed_on
+from recall.query import Query
+from recall.settings import RetrievalSettings
 
 
 def exchange(number: int, session: str, ordinal: int, head: str = "") -> ExchangeRow:
@@ -47,6 +51,10 @@ def test_a_part_of_a_name_names_the_speaker() -> None:
     assert is_named("Ines Duarte", ("pottery", "ines"))
     assert not is_named("Ines Duarte", ("pottery", "rui"))
     assert not is_named("", ("pottery",))
+
+
+def test_only_who_speaks_in_a_talk_has_a_name_there() -> None:
+    assert names([pointer(1), pointer(2, flags=0)._replace(worker="Rui")]) == {"ines"}
 
 
 def test_a_turn_of_another_session_or_further_away_passes_nothing_on() -> None:
@@ -114,3 +122,22 @@ def test_the_model_reads_the_heading_too(talk: Path) -> None:
         assert embed(store, Watching()).embedded == 6
 
     assert sorted(text.partition("] ")[2] for text in seen if text.endswith("Bye!")) == ["Ines: Bye!", "Rui: Bye!"]
+
+
+def test_a_session_covers_no_more_of_a_prompt_because_the_named_person_spoke_in_it(
+    indexed: Callable[..., Path],
+) -> None:
+    """Rui says as much about the nest in both; Ines only joins in the first, three turns later."""
+    said = (
+        (("Rui", "The heron nest survived."), ("Rui", "So far."), ("Rui", "Well."), ("Ines", "Sunny weather.")),
+        (("Rui", "The heron nest collapsed."), ("Rui", "Too bad."), ("Rui", "Hm."), ("Rui", "Rainy weather.")),
+    )
+    indexed(*[[("prompt", {"text": t, "speaker": who}) for who, t in turns] for turns in said], words_only=True)
+    (path,) = Path(os.environ["RECALL_HOME"]).glob("workspaces/*/index.sqlite")
+    text = "did Ines mend the heron nest"
+
+    with Store.open(path) as store:
+        held = candidates(Query(text), read_cues(text), store, None, RetrievalSettings()).candidates
+    relevance = {c.text: c.relevance for c in held if "heron" in c.text}
+
+    assert relevance["The heron nest survived."] == pytest.approx(relevance["The heron nest collapsed."])

@@ -1,9 +1,12 @@
 """The beginning of an answer beside the passage that was found further down in it."""
 
 from dataclasses import replace
+from datetime import timedelta
 
+import pytest
 from support.book import NOW, Book, by_bytes
 
+from indexer.rows import PRIVATE
 from recall.engine import recall
 from recall.query import Query
 from recall.settings import BudgetSettings, GateSettings, Settings
@@ -91,3 +94,67 @@ def test_a_beginning_that_holds_a_credential_is_not_shown() -> None:
 
     assert PASSAGE in turn.block
     assert key not in turn.block
+
+
+QUESTION = "Which reader hangs on sunday? " + "We saw it again on the pi, after the clock went back by one hour. " * 4
+ASKED = "reader hangs sunday clock pi"
+ONE = BudgetSettings(items=1)
+
+
+def test_a_prompt_is_shown_with_the_beginning_of_its_answer() -> None:
+    book = Book()
+    book.say("old", QUESTION, OPENING, days=3)
+
+    turn = ask(book, prompt=ASKED, budget=ONE)
+
+    assert [r.candidate.source for r in turn.items] == ["prompt"]
+    answered = turn.items[0].candidate.answered
+    assert answered is not None
+    assert (answered.source, answered.start, answered.end) == ("final", 0, len(OPENING))
+    assert f"answered ({answered.event[:10]}#0-{len(OPENING)}): {OPENING}" in turn.block
+    assert answered not in turn.items[0].candidate.pointers  # the answer itself may still be injected later
+
+
+def test_an_answer_that_is_an_item_of_its_own_has_no_line_under_its_prompt() -> None:
+    book = Book()
+    book.say("old", QUESTION, OPENING, days=3)
+
+    turn = ask(book, prompt=ASKED)
+
+    assert [r.candidate.source for r in turn.items] == ["prompt", "final"]
+    assert "answered (" not in turn.block
+
+
+@pytest.mark.parametrize("answer", ["Let me look at the importer and its tests first.", "Done."])
+def test_an_answer_that_says_nothing_has_no_line_under_its_prompt(answer: str) -> None:
+    book = Book()
+    book.say("old", QUESTION, answer, days=3)
+
+    turn = ask(book, prompt=ASKED, budget=ONE)
+
+    assert [r.candidate.source for r in turn.items] == ["prompt"]
+    assert "answered (" not in turn.block
+
+
+def test_the_beginning_of_an_answer_that_was_given_later_is_not_shown() -> None:
+    book = Book()
+    exchange = book.say("old", QUESTION, "Let me look.", kinds="narration", days=3)
+    book.add(OPENING, "final", exchange=exchange, days=1)
+    settings = replace(SETTINGS, budget=ONE)
+
+    early = Query(ASKED, as_of=NOW - timedelta(days=2))
+    turn = recall(early, book.reader, None, settings, now=NOW, count_tokens=by_bytes)
+
+    assert QUESTION[:30] in turn.block
+    assert "answered (" not in turn.block
+
+
+def test_a_private_answer_is_not_shown_under_its_prompt() -> None:
+    book = Book()
+    exchange = book.say("old", QUESTION, "Let me look.", kinds="narration", days=3)
+    book.add(OPENING, "final", exchange=exchange, days=3, flags=PRIVATE)
+
+    turn = ask(book, prompt=ASKED, budget=ONE)
+
+    assert QUESTION[:30] in turn.block
+    assert "answered (" not in turn.block

@@ -90,7 +90,7 @@ def test_no_weighting_and_no_score_lets_a_forbidden_item_out(seed: int) -> None:
     query = Query("kestrel", session="live")
     found = Found(tuple(pool), None, {"kestrel": 3}, 100)
 
-    ranked, why = select(scored, found, read_cues("kestrel"), query, settings, now=NOW)
+    ranked, why, _ = select(scored, found, read_cues("kestrel"), query, settings, now=NOW)
     ranked, block = render(ranked, query, settings, now=NOW, found=found, count_tokens=by_bytes)
     turn = Turn(block.block, tuple(ranked), why, candidates=len(pool))
     event = draft(query, turn, settings, Circumstances("warm", 1.0, call="c"), now=NOW)

@@ -16,7 +16,7 @@ from indexer.store import Store
 from indexer.tokens import TokenCounter
 from recall.engine import recall
 from recall.query import Query
-from recall.replaced import listed
+from recall.replaced import listed, proposed
 from recall.settings import GateSettings, SelectionSettings, Settings
 from recall.since import annotated
 from recall.turn import Candidate, Pointer
@@ -84,6 +84,46 @@ def test_a_correction_that_was_itself_replaced_speaks_no_more(tmp_path):
 
     notes = [note for item in made.ranked for note in item.candidate.notes]
     assert ["9443" in note for note in notes] == [True]
+    assert "8443" not in made.block
+
+
+@pytest.mark.parametrize("command", ["decide", "correct"])
+@pytest.mark.parametrize("span", ["#0-40", ""])
+def test_what_replaces_words_of_a_session_is_shown_before_them(tmp_path, command, span):
+    """Of a long answer only the passage that a span names is behind; use and better words cannot lift it."""
+    passages = [f"The wagtail service, part {n}: {'the wagtail service listens and answers, ' * 8}" for n in (1, 2)]
+    said = turn(1, "\n\n".join(passages), actor="assistant", body={"kind": "reply"})
+    words = "The wagtail service answers on 8443"
+    new = (
+        decision(ANA, at(0), words, supersedes=said.id + span)
+        if command == "decide"
+        else correction(ANA, at(0), said.id + span, words)
+    )
+
+    made = ask(make_log(tmp_path, [said, new]), "How does the wagtail service listen and answer?")
+
+    verb = "replaced by a decision" if command == "decide" else "corrected"
+    note = f"{verb} on 2026-03-01: {words} ({new.id[:10]}#0-{len(words)})"
+    old = {i.candidate.pointer.start: i.candidate for i in made.ranked if i.candidate.text != words}
+    assert len(old) > 1
+    assert [item.notes for start, item in sorted(old.items())] == [
+        (note,) if start == 0 or not span else () for start in sorted(old)
+    ]
+    listed = texts(made)
+    first = next(i for i, text in enumerate(listed) if "part 1" in text)
+    assert listed.index(words) < first
+    assert not any(item.verdict == "superseded" for item in made.ranked)
+
+
+def test_of_a_chain_of_decisions_over_a_sessions_words_the_last_one_speaks(tmp_path):
+    said = turn(1, WRONG)
+    first = decision(ANA, at(0), "The wagtail service is on 8443", supersedes=said.id)
+    second = decision(ANA, at(1), "The wagtail service is on 9443", supersedes=first.id)
+
+    made = ask(make_log(tmp_path, [said, first, second]), "Which port does the wagtail service listen on?")
+
+    (item,) = (i.candidate for i in made.ranked if i.candidate.text == WRONG)
+    assert item.notes == (f"replaced by a decision on 2026-03-01: {second.body['text']} ({second.id[:10]}#0-30)",)
     assert "8443" not in made.block
 
 
@@ -211,6 +251,68 @@ def test_replacements_are_listed_with_the_place_that_states_them(tmp_path):
 
     assert [(r.old, r.new) for r in every] == [("load_user", "fetch_user"), ("cacheKey", "cacheToken")]
     assert [(r.old, r.text, r.pointer.session) for r in one] == [("load_user", NEW, "s3")]
+
+
+RULES = ["Always use a timeout of 30s for the importer.", "From now on use a timeout of 60s for the importer."]
+
+
+def test_values_of_rules_are_proposed_with_both_places_and_touch_no_ranking(tmp_path):
+    log = make_log(tmp_path, [turn(1, RULES[0]), turn(2, "The importer timed out."), turn(3, RULES[1])])
+    prompt = "What timeout has the importer?"
+    made = ask(log, prompt)
+
+    with Store.open(log.workspace.index_path) as store:
+        (found,) = proposed(store)
+        assert listed(store) == []
+        assert proposed(store, "30s") == [found]
+        assert proposed(store, "5s") == []
+
+    assert (found.old, found.new, found.state) == ("30s", "60s", "proposed")
+    assert (found.older.text, found.older.pointer.session) == (RULES[0], "s1")
+    assert (found.newer.text, found.newer.pointer.session) == (RULES[1], "s3")
+    assert all(item.candidate.notes == () for item in made.ranked)
+    with Store.open(log.workspace.index_path, "w") as store:
+        store.run(f"DELETE FROM proposed_{store.generation}")
+    assert [(i.candidate.chunk, i.score) for i in ask(log, prompt).ranked] == [
+        (i.candidate.chunk, i.score) for i in made.ranked
+    ]
+
+
+def test_a_rule_that_is_said_again_is_the_newer_one_and_of_a_chain_the_newest_stands(tmp_path):
+    again = turn(4, RULES[0])
+    third = turn(5, "From now on use a timeout of 90s for the importer.")
+    log = make_log(tmp_path / "a", [turn(1, RULES[0]), turn(3, RULES[1]), again])
+    chain = make_log(tmp_path / "b", [turn(1, RULES[0]), turn(3, RULES[1]), third])
+    both = make_log(
+        tmp_path / "c", [turn(1, "Always use a timeout of 30s or 60s for the importer."), turn(3, RULES[1])]
+    )
+    found = []
+    for record in (log, chain, both):
+        ask(record, "timeout")
+        with Store.open(record.workspace.index_path) as store:
+            found.append([(one.old, one.new) for one in proposed(store)])
+
+    assert found == [[("60s", "30s")], [("30s", "90s"), ("60s", "90s")], []]
+
+
+def test_only_what_a_person_laid_down_is_a_rule(tmp_path):
+    """A decision and a wish are; an answer, a question, an agent's decision and a sub-agent's prompt are none."""
+    rule = "Use a timeout of 60s for the importer."
+    others = [
+        turn(2, rule, actor="assistant", body={"kind": "reply"}),
+        turn(3, "Should we always use a timeout of 45s for the importer?"),
+        turn(4, RULES[1], body={"kind": "worker_prompt", "worker": "w1"}),
+        decision(CODEX, at(0), "Use a timeout of 50s for the importer"),
+    ]
+    none = make_log(tmp_path / "a", [turn(1, RULES[0]), *others])
+    one = make_log(tmp_path / "b", [turn(1, RULES[0]), decision(ANA, at(0), rule)])
+    found = []
+    for record in (none, one):
+        ask(record, "timeout")
+        with Store.open(record.workspace.index_path) as store:
+            found.append([(one.old, one.new) for one in proposed(store)])
+
+    assert found == [[], [("30s", "60s")]]
 
 
 def test_no_candidate_needs_no_link(tmp_path):

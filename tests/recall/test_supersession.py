@@ -1,6 +1,6 @@
 """Newest first among equals, history prompts, and prompts that want exact wording."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import pytest
 
@@ -45,6 +45,15 @@ def test_statement_about_less_than_the_prompt_is_no_equal():
     items = said("a:The retry limit of uploads is 5.", "z:The retry limit is 9.")
 
     assert order(items, "what is the retry limit of uploads", "retry limit uploads") == [0, 1]
+
+
+@pytest.mark.parametrize("source", ["tool", "narration", "summary", "reasoning", "worker"])
+def test_what_only_mentions_a_name_is_no_statement_however_new(source):
+    stated, mentioned = said("a:We renamed it to fetch_rates.", "z:grep: fetch_rates, fetch_rates.")
+    pointer = replace(mentioned.candidate.pointers[0], source=source)
+    mentioned = Item(replace(mentioned.candidate, pointers=(pointer,)))
+
+    assert order([stated, mentioned], "what about fetch_rates?", "fetchrates fetch rates") == [0, 1]
 
 
 def test_words_of_two_sentences_make_no_statement():
@@ -112,6 +121,7 @@ def test_values_are_what_a_text_names_literally():
     "prompt",
     [
         "What did we use before?",
+        "What port did it have earlier?",
         "was it originally sqlite?",
         "which broker did we use before we switched to NATS?",
         "what was the old port?",

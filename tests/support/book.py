@@ -30,7 +30,7 @@ class Book:
         migrate(self._run, now="2026-01-01T00:00:00Z")
         create_generation(self._run, 1, fts=True)
         self._run(
-            "INSERT INTO generation VALUES (1, 'serving', 'hand', '1', 8, 256, 'hand', 1, '', 0, 0)",
+            "INSERT INTO generation VALUES (1, 'serving', 'hand', '1', 8, 256, 'hand', 1, '', 0, 0, 1)",
         )
         self._run("UPDATE meta SET value = '1' WHERE key = 'generation'")
         self.db.commit()

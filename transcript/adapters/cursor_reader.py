@@ -8,7 +8,7 @@ from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.cursor_view import VIEW, is_line
 from transcript.adapters.entries import Entry, EntryReader
 from transcript.adapters.prompts import asked
-from transcript.adapters.values import moment, text_of, type_of
+from transcript.adapters.values import blocks, moment, text_of, type_of
 from transcript.canonical import b32id
 
 COUNTED = frozenset({"turn_started", "turn_ended", "status"})
@@ -70,7 +70,7 @@ class CursorReader(EntryReader):
 
     def _user(self, entry: Entry, message: dict[str, Any]) -> None:
         said: list[tuple[int, str, str]] = []
-        for part, block in enumerate(_blocks(message["content"])):
+        for part, block in enumerate(blocks(message["content"])):
             kind = block.get("type")
             if kind == "text":
                 said += [(part, *piece) for piece in asked(text_of(block.get("text")), self.tags)]
@@ -83,7 +83,7 @@ class CursorReader(EntryReader):
         self.user(entry, said, [])
 
     def _assistant(self, entry: Entry, message: dict[str, Any]) -> None:
-        for part, block in enumerate(_blocks(message["content"])):
+        for part, block in enumerate(blocks(message["content"])):
             kind = block.get("type")
             if kind == "text":
                 self.reply(entry, text_of(block.get("text")), part)
@@ -107,16 +107,6 @@ class CursorReader(EntryReader):
         content = block.get("content")
         texts = [
             text_of(item.get("text")) if item.get("type") == "text" else json.dumps(item, ensure_ascii=False)
-            for item in _blocks(content)
+            for item in blocks(content)
         ]
         self.result(entry, call_id, "\n".join(texts), part, is_error=block.get("is_error") is True)
-
-
-def _blocks(content: Any) -> list[dict[str, Any]]:
-    """Return content as a list of blocks."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if content is None:
-        return []
-    found = content if isinstance(content, list) else [content]
-    return [block if isinstance(block, dict) else {"type": type(block).__name__, "value": block} for block in found]

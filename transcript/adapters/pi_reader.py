@@ -6,7 +6,7 @@ from typing import Any, ClassVar
 
 from transcript.adapters.entries import Entry, EntryReader
 from transcript.adapters.prompts import pieces
-from transcript.adapters.values import Media, Medium, inline, text_of, type_of
+from transcript.adapters.values import Media, Medium, blocks, inline, text_of, type_of
 
 KNOWN = frozenset({"model_change", "thinking_level_change", "custom", "label", "session_info"})
 _SUMMARIES = {"compactionSummary": "compact_summary", "branchSummary": "branch_summary"}
@@ -111,7 +111,7 @@ class PiReader(EntryReader):
     def _user(self, entry: Entry, message: dict[str, Any]) -> None:
         said: list[tuple[int, str, str]] = []
         media: Media = []
-        for part, block in enumerate(_blocks(message.get("content"))):
+        for part, block in enumerate(blocks(message.get("content"))):
             if block.get("type") == "text":
                 said += [(part, *piece) for piece in pieces(text_of(block.get("text")), self.tags)]
             elif (medium := _medium(block)) is not None:
@@ -122,7 +122,7 @@ class PiReader(EntryReader):
 
     def _assistant(self, entry: Entry, message: dict[str, Any]) -> None:
         part = -1
-        for part, block in enumerate(_blocks(message.get("content"))):
+        for part, block in enumerate(blocks(message.get("content"))):
             kind = block.get("type")
             if kind == "text":
                 self.reply(entry, text_of(block.get("text")), part)
@@ -157,7 +157,7 @@ class PiReader(EntryReader):
         """Return the text and media of a message; blocks nobody knows stand in the text as JSON and are counted."""
         texts: list[str] = []
         media: Media = []
-        for block in _blocks(content):
+        for block in blocks(content):
             if block.get("type") == "text":
                 texts.append(text_of(block.get("text")))
             elif (medium := _medium(block)) is not None:
@@ -170,16 +170,6 @@ class PiReader(EntryReader):
 
     def _odd_block(self, entry: Entry, role: str, block: dict[str, Any], part: int) -> None:
         self.unknown(entry, f"{role}/{type_of(block)}", block, part)
-
-
-def _blocks(content: Any) -> list[dict[str, Any]]:
-    """Return content as a list of blocks."""
-    if isinstance(content, str):
-        return [{"type": "text", "text": content}]
-    if content is None:
-        return []
-    found = content if isinstance(content, list) else [content]
-    return [block if isinstance(block, dict) else {"type": type(block).__name__, "value": block} for block in found]
 
 
 def _medium(block: dict[str, Any]) -> Medium | None:

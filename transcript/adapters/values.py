@@ -26,6 +26,16 @@ def items_of(value: object) -> list[Any]:
     return value if isinstance(value, list) else []
 
 
+def blocks(content: Any) -> list[dict[str, Any]]:
+    """Return content as a list of blocks, of which each is an object: bare text is a block, too."""
+    if isinstance(content, str):
+        return [{"type": "text", "text": content}]
+    if content is None:
+        return []
+    found = content if isinstance(content, list) else [content]
+    return [block if isinstance(block, dict) else {"type": type(block).__name__, "value": block} for block in found]
+
+
 def type_of(value: Any) -> str:
     """Return the `type` of an object, or the name of what stands where one was expected."""
     if not isinstance(value, dict):
