@@ -3,14 +3,16 @@
 import json
 from datetime import UTC, datetime
 from importlib.resources import files
+from io import BytesIO
 
 import jsonschema
 import pytest
 from support.memory_events import AT, EVENT, HUMAN, LATER, PLACE, SAID, candidate, place_of, written
-from support.record import NOW, make_log, make_turns
+from support.record import NOW, make_log, make_turns, make_workspace
 
 from transcript import memories, memory_drafts
 from transcript.event import BODY_KEYS, MEMORY_TYPES
+from transcript.export import export, import_record
 from transcript.log import Log
 from transcript.memories import MemoryState, Span, fold_memories
 from transcript.memory_told import Told
@@ -261,3 +263,13 @@ def test_snapshot_that_was_changed_or_is_of_another_record_is_not_used(tmp_path)
 
 def test_record_without_memories_folds_to_nothing(tmp_path):
     assert fold_memories(make_log(tmp_path, make_turns(3))) == MemoryState()
+
+
+def test_memories_travel_with_the_record(tmp_path):
+    log = make_log(tmp_path / "here", one_of_each())
+    there = make_workspace(tmp_path / "there")
+
+    import_record(there, BytesIO(b"".join(export(log.workspace))))
+
+    assert fold_memories(Log(there)).memories == fold_memories(log).memories
+    assert [(e.id, e.type, e.body) for e in Log(there).read()] == [(e.id, e.type, e.body) for e in log.read()]
