@@ -95,7 +95,12 @@ def _file_checks(run: Run) -> Iterator[Draft]:
 def search(run: Run) -> StepResult:
     """Look up what answers have used since, which tells what memories are worth."""
     run.proofs = [event for proof in PROOFS for event in proof(run)]
-    return StepResult("search", DONE if run.proofs else SAME, len(run.proofs), counted(len(run.proofs), "proof of use"))
+    return StepResult(
+        "search",
+        DONE if run.proofs else SAME,
+        len(run.proofs),
+        counted(len(run.proofs), "proof of use", "proofs of use"),
+    )
 
 
 def draft(run: Run) -> StepResult:

@@ -100,7 +100,8 @@ class Progress:
         if now - self._said >= LINE_PAUSE_S:
             self._said = now
             share = f" ({done / total:.0%})" if total else ""
-            self._stream.write(f"{self.what} {done:,}/{total:,}{' ' + detail if detail else ''}{share}\n")
+            figures = f" {done:,}/{total:,}" if total or done else ""
+            self._stream.write(f"{self.what}{figures}{' ' + detail if detail else ''}{share}\n")
             self._stream.flush()
 
 
