@@ -21,7 +21,7 @@ from transcript.errors import IndexMissing, RecordError
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.paths import secure_dir
-from transcript.projections import views
+from transcript.projections import memory_files, views
 from transcript.telling import counted
 from transcript.workspace import Workspace
 
@@ -73,9 +73,10 @@ def replay(
             cold = _copy(workspace)
             told = Log(cold).recover(now=now)  # makes the head anew from the chain, and writes that down
             made = views.rendered(views.folded(Log(cold), snapshot=False)[0])
+            remembered = views.memory_pages(Log(cold), snapshot=False)
             return Replay(
                 Log(cold).head().seq - len(told),
-                tuple(_views(workspace, made)),
+                (*_views(workspace, made), *_memories(workspace, remembered)),
                 tuple(_index(workspace, cold, settings, embedder, now, vectors, progress)),
             )
         finally:
@@ -115,6 +116,15 @@ def _views(workspace: Workspace, made: dict[str, bytes]) -> list[Part]:
     if folder is None:
         return [Part(name, ABSENT, "the project was never initialised") for name in made]
     return [_compared_view(name, _bytes(folder / name), data) for name, data in made.items()]
+
+
+def _memories(workspace: Workspace, made: dict[str, bytes]) -> list[Part]:
+    """Compare the files of the memories; nothing is said where there are none."""
+    folder = views.folder_of(workspace.root)
+    if folder is None or not made:
+        return []
+    wrong = memory_files.differing(views.memory_folder(folder), made)
+    return [Part(memory_files.FOLDER, DIFFERS if wrong else EQUAL, ", ".join(wrong[:3]) or counted(len(made), "file"))]
 
 
 def _compared_view(name: str, held: bytes | None, made: bytes) -> Part:

@@ -19,11 +19,12 @@ def erase(workspace: Workspace, planner: Planner, *, now: datetime, by: str = ""
 
 
 def rewriters() -> tuple[Rewriter, ...]:
-    """Return what takes erased events out of index, turn states, views and rules files."""
+    """Return what takes erased events out of index, turn states, views, memories' files and rules files."""
     return (
         Rewriter("chunks", _index),
         Rewriter("turn_states", _turns),
         Rewriter("views", _views),
+        Rewriter("memory_files", _memories),
         Rewriter("rules_files", _rules),
     )
 
@@ -72,6 +73,11 @@ def _views(erased: Erased) -> int:
     for path in held:
         path.unlink(missing_ok=True)
     return len(held)
+
+
+def _memories(erased: Erased) -> int:
+    """Write the files of the memories anew; copies of those that were changed by hand may hold the words, and go."""
+    return views.forget_memories(erased.workspace)
 
 
 def _rules(erased: Erased) -> int:

@@ -181,7 +181,8 @@ def test_missing_view_and_missing_folder_are_found_and_restored(log):
 
 def test_codes_of_views_are_their_own():
     assert set(views.CODES) <= set(CODES)
-    assert set(views.CODES) == {"view_missing", "view_edited", "view_stale"}
+    files = {f"memory_{what}" for what in ("missing", "edited", "stale", "unlisted")}
+    assert set(views.CODES) == {"view_missing", "view_edited", "view_stale"} | files
 
 
 def test_record_that_was_never_projected_is_whole(log):

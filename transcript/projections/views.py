@@ -1,4 +1,4 @@
-"""Keeps the files under `.recall/views/` what the record says: writes, checks and restores them.
+"""Keeps the files under `.recall/views/` and `.recall/memory/` what the record says: writes, checks, restores them.
 
 A snapshot of the fold in `run/` makes the next fold as short as what came since; losing it loses time only. It holds
 words of the record, so a redaction that is found behind it throws it away, and `forget_snapshot` does so at once. The
@@ -20,8 +20,9 @@ from transcript.errors import LockBusy, RecordError, WorkspaceError
 from transcript.event import Event, Position
 from transcript.lock import FileLock
 from transcript.log import Log
+from transcript.memories import fold_memories
 from transcript.paths import write_atomic
-from transcript.projections import decisions, handoff, short, state, tasks
+from transcript.projections import decisions, handoff, memory_files, short, state, tasks
 from transcript.projections.fold import CURATED, VERSION, empty, fold, position_dict
 from transcript.projections.page import is_sealed, through
 from transcript.sieve import Sieve, type_field
@@ -36,6 +37,7 @@ CODES = {
     "view_missing": "a projection is gone; 'recall project' restores it",
     "view_edited": "a projection was changed by hand; 'recall project' restores it",
     "view_stale": "a projection is behind the record; 'recall project' renews it",
+    **memory_files.CODES,
 }
 
 
@@ -66,6 +68,11 @@ def folded(log: Log, *, snapshot: bool = True) -> tuple[dict[str, Any], Position
     return *made, False
 
 
+def memory_folder(views: Path) -> Path:
+    """Return the folder of the memories that lies beside one of views."""
+    return views.parent / memory_files.FOLDER
+
+
 def rendered(folded_state: dict[str, Any]) -> dict[str, bytes]:
     """Return every view by its name."""
     return {view.NAME: view.render(folded_state) for view in VIEWS}
@@ -88,6 +95,17 @@ def refresh(workspace: Workspace) -> Projected | None:
     return None
 
 
+def forget_memories(workspace: Workspace) -> int:
+    """Write every file of the memories anew, copies of edited ones go; return how many files were not made again."""
+    folders = [folder for folder in map(memory_folder, _folders(workspace)) if folder.is_dir()]
+    before = {path for folder in folders for path in folder.rglob("*.md")}
+    for folder in folders:
+        memory_files.purge(folder)
+    if folders:
+        refresh(workspace)
+    return sum(not path.exists() for path in before)
+
+
 def forget_snapshot(workspace: Workspace) -> None:
     """Remove the snapshot and the short handoff, which hold words of the record."""
     for name in (SNAPSHOT, short.NAME):
@@ -106,6 +124,7 @@ def check(workspace: Workspace, report: Callable[[str, str], None]) -> None:
             report("view_missing", f"views/{name}")
         elif held != data:
             report("view_stale" if is_sealed(held) else "view_edited", f"views/{name}")
+    memory_files.check(memory_folder(folder), memory_pages(Log(workspace), snapshot=False), report)
 
 
 def lag(workspace: Workspace) -> dict[str, int] | None:
@@ -127,7 +146,15 @@ def differing(workspace: Workspace) -> tuple[str, ...]:
     """Return the names of the views whose files are not what the record alone says, missing ones too. Reads only."""
     wanted = rendered(folded(Log(workspace), snapshot=False)[0])
     folder = folder_of(workspace.root)
-    return tuple(name for name, data in wanted.items() if folder is None or _bytes(folder / name) != data)
+    views = tuple(name for name, data in wanted.items() if folder is None or _bytes(folder / name) != data)
+    files = memory_pages(Log(workspace), snapshot=False)
+    memories = memory_files.differing(memory_folder(folder) if folder is not None else None, files)
+    return (*views, *(f"{memory_files.FOLDER}/{name}" for name in memories))
+
+
+def memory_pages(log: Log, *, snapshot: bool = True) -> dict[str, bytes]:
+    """Return every file of the memories by its name."""
+    return memory_files.rendered(fold_memories(log, snapshot=snapshot))
 
 
 def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
@@ -135,11 +162,11 @@ def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
     log = Log(workspace)
     with FileLock(workspace.run_dir / "views.lock", timeout=LOCK_SECONDS):
         made, at, served = folded(log, snapshot=snapshot)
-        data = rendered(made)
+        data, memories = rendered(made), memory_pages(log, snapshot=snapshot)
         written: tuple[str, ...] = ()
         wrong: OSError | None = None
-        for folder in sorted({*filter(None, map(folder_of, map(Path, _roots(workspace)))), *([own] if own else [])}):
-            changed, fault = _write(folder, data)
+        for folder in _folders(workspace):
+            changed, fault = _write(folder, data, memories)
             written, wrong = changed if folder == own else written, wrong or fault
         if own is not None:
             _note_root(workspace)
@@ -150,8 +177,8 @@ def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
     return Projected(own, written, at.seq, served)
 
 
-def _write(folder: Path, data: dict[str, bytes]) -> tuple[tuple[str, ...], OSError | None]:
-    """Write the views that differ; return their names, and the first fault: it is no reason to leave the others."""
+def _write(folder: Path, data: dict[str, bytes], memories: dict[str, bytes]) -> tuple[tuple[str, ...], OSError | None]:
+    """Write what differs; return its names, and the first fault: it is no reason to leave the others."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
@@ -166,6 +193,11 @@ def _write(folder: Path, data: dict[str, bytes]) -> tuple[tuple[str, ...], OSErr
             written.append(name)
         except OSError as error:
             wrong = wrong or error
+    try:
+        done = memory_files.write(memory_folder(folder), memories)
+        written += [f"{memory_files.FOLDER}/{name}" for name in done.written]
+    except OSError as error:
+        wrong = wrong or error
     return tuple(written), wrong
 
 
@@ -224,6 +256,12 @@ def _roots(workspace: Workspace) -> list[str]:
     except (OSError, ValueError):
         return []
     return [root for root in held if isinstance(root, str)] if isinstance(held, list) else []
+
+
+def _folders(workspace: Workspace) -> list[Path]:
+    """Return the folders of views of every project folder that shares the record."""
+    own = folder_of(workspace.root)
+    return sorted({*filter(None, map(folder_of, map(Path, _roots(workspace)))), *([own] if own else [])})
 
 
 def _note_root(workspace: Workspace) -> None:
