@@ -7,6 +7,7 @@ A token's kind says what it does to a statement: `id` and `num` are its facts, `
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 
 from recall.facts import DENIES, stem
 
@@ -64,7 +65,8 @@ class Token:
         return mine == theirs or (not (self.is_fact or other.is_fact) and stem(mine) == stem(theirs))
 
 
-def tokens(text: str) -> list[Token]:
+@lru_cache(maxsize=1 << 10)
+def tokens(text: str) -> tuple[Token, ...]:
     """Return the tokens of a text in order, articles and fillers left out."""
     plain = text.replace("’", "'")
     code = [match.span() for match in _CODE.finditer(plain)]
@@ -82,7 +84,7 @@ def tokens(text: str) -> list[Token]:
         kind = _kind(word, _within(start, code), bool(found) and plain[:start].rstrip()[-1:] not in ".!?:\n")
         if kind:
             found.append(Token(word, kind, start, start + len(word)))
-    return found
+    return tuple(found)
 
 
 def _kind(word: str, in_code: bool, goes_on: bool) -> str:

@@ -3,10 +3,11 @@
 import re
 from dataclasses import dataclass
 
-from recall.cite import sentences
+from recall.cite import ABBREVIATED, sentences
 
 _LEAD = re.compile(r"\s*(?:[-*+>#|]+\s+|\d{1,3}[.)]\s+|`{3,}\S*|~{3,}\S*)*\s*")
-_TITLE = re.compile(r"(?<=[^:\s]\*\*)()[ \t]*\n")  # a line in bold stands above what follows, not in it
+# Where a sentence ends besides: behind a line in bold, and before a small letter, with which people begin sentences.
+_STOP = re.compile(r"(?<=[^:\s]\*\*)[ \t]*\n|(?<=[.!?…])\s+(?=[a-z])")
 _WORD = re.compile(r"\w")
 
 
@@ -31,9 +32,10 @@ def claims(text: str) -> list[Claim]:
     for sentence in sentences(text):
         found += _lines(text, at, sentence.start)
         begin = sentence.start
-        for title in _TITLE.finditer(text, sentence.start, sentence.end):
-            found.append(Claim(text[begin : title.end(1)], begin, title.end(1)))
-            begin = title.end()
+        for stop in _STOP.finditer(text, sentence.start, sentence.end):
+            if not ABBREVIATED.search(text[begin : stop.start()]):
+                found.append(Claim(text[begin : stop.start()], begin, stop.start()))
+                begin = stop.end()
         found.append(Claim(text[begin : sentence.end], begin, sentence.end))
         at = sentence.end
     return found + _lines(text, at, len(text))

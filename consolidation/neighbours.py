@@ -3,7 +3,6 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from consolidation.claims import claims
@@ -23,7 +22,6 @@ NEAREST = 10
 SAME_SUBJECT = 20
 COSINE = 0.85
 SAME_WORDS = 0.8  # Jaccard of content words from which two statements of equal facts mean the same
-_facts = lru_cache(maxsize=8192)(facts)
 
 
 def touched(
@@ -35,8 +33,8 @@ def touched(
     where the store holds vectors of this embedder.
     """
     memories = [memory for memory in state.memories.values() if memory.kind == "statement"]
-    ours, text = _facts(candidate.text), folded(candidate.text)
-    theirs = [_facts(memory.statement) for memory in memories]
+    ours, text = facts(candidate.text), folded(candidate.text)
+    theirs = [facts(memory.statement) for memory in memories]
     weight = _weights(theirs)
     likeness = [
         1.0 if folded(memory.statement) == text else _likeness(ours, other, weight)
@@ -60,7 +58,7 @@ def same_meaning(candidate: Candidate, memory: Memory) -> bool:
         return True
     if all(support(c.text, [memory.statement]).kind in (QUOTED, COVERED) for c in claims(candidate.text)):
         return True
-    a, b = _facts(candidate.text), _facts(memory.statement)
+    a, b = facts(candidate.text), facts(memory.statement)
     if set(a.named) != set(b.named) or a.numbers != b.numbers or a.denies != b.denies:
         return False
     whole = a.words | b.words

@@ -67,7 +67,7 @@ class _Source:
         return _BOUNDARY.search(self.text, self.tokens[left].end, self.tokens[right].start) is not None
 
 
-def _held(words: list[Token], source: _Source, number: int) -> Support:
+def _held(words: Sequence[Token], source: _Source, number: int) -> Support:
     kind = ""
     for at in find_run(words, source.tokens):
         found = _standing(source, at, at + len(words))
@@ -88,7 +88,7 @@ def _standing(source: _Source, start: int, end: int) -> str:
     if before and not source.breaks(start - 1, start):
         return ""
     semicolon = source.text.rfind(";", before[0].start if before else 0, source.tokens[start].start)
-    before = [token for token in before if token.start > semicolon]  # what it ends is a statement of its own
+    before = tuple(token for token in before if token.start > semicolon)  # what it ends is a statement of its own
     if behind and not source.breaks(end - 1, end):
         return ""
     if any(t.kind in _TURNED or t.text.lower() in _REPORTS for t in before):
@@ -98,7 +98,7 @@ def _standing(source: _Source, start: int, end: int) -> str:
     return COVERED
 
 
-def _shared(words: list[Token], source: _Source, number: int) -> Support:
+def _shared(words: Sequence[Token], source: _Source, number: int) -> Support:
     """What a source that does not hold a claim has of it; facts and denials of its own make it `none`."""
     best: list[tuple[int, int]] = []
     window: tuple[int, int] = (0, 0)

@@ -24,7 +24,7 @@ _FENCE = re.compile(r"^[ \t]{0,3}(```+|~~~+)")
 _NOT_PROSE = re.compile(r"^[ \t]*(?:#{1,6}\s|\||<!--|={3,}\s*$|-{3,}\s*$|\[[^\]]+\]:)|^(?: {4}|\t)")
 _BULLET = re.compile(r"^[ \t]*(?:>[ \t]*)*(?:[-*+]|\d{1,3}[.)])[ \t]+(?:\[[ xX]\][ \t]+)?")
 _SENTENCE_END = re.compile(r"(?<=[.!?…。！？])[\"'”’)\]*_`]*(?:\s+|$)|(?<=[。！？])")
-_ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|dr|mr|mrs|z\.B|bzw|ca)\.|\b[A-Za-z]\.)$", re.I)
+ABBREVIATED = re.compile(r"(?:\b(?:e\.g|i\.e|etc|vs|cf|approx|no|fig|dr|mr|mrs|z\.B|bzw|ca)\.|\b[A-Za-z]\.)$", re.I)
 _CLAUSE = re.compile(r";|\s[—–-]\s|,?\s(?:but|whereas|while|aber|mais|pero)\s|,\s(?:and|because|since|which|und)\s")
 
 
@@ -76,7 +76,7 @@ def _split(draft: str, start: int, end: int) -> Iterator[Sentence]:
     for stop in [*(m for m in _SENTENCE_END.finditer(draft, start, end)), None]:
         last = end if stop is None else stop.start()
         if stop is not None and (
-            _ABBREVIATED.search(draft[begin : stop.start()]) or (stop.end() < end and (draft[stop.end()].islower()))
+            ABBREVIATED.search(draft[begin : stop.start()]) or (stop.end() < end and (draft[stop.end()].islower()))
         ):
             continue
         close = last if stop is None else stop.start() + len(stop.group().rstrip())

@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 
 from indexer.segment import STOP, segment
 
@@ -37,6 +38,7 @@ class Facts:
     stems: frozenset[str]  # every word's stem
 
 
+@lru_cache(maxsize=1 << 13)
 def facts(text: str) -> Facts:
     """Return what of a sentence can be checked by the letter."""
     found = dict.fromkeys(m[1] for m in _CODE.finditer(text))
@@ -60,6 +62,7 @@ def fold(text: str) -> str:
     return "".join(c for c in text.casefold() if c.isalnum())
 
 
+@lru_cache(maxsize=1 << 15)
 def stem(word: str) -> str:
     """A word without its usual English ending; at least three characters stay."""
     for ending in _ENDINGS:
