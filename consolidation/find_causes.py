@@ -26,9 +26,11 @@ _CHECKS = re.compile(
     r"\b(?:tests?|spec|pytest|jest|vitest|build|check|lint|vet|tsc|mypy|cargo|compile|verify|ci|tox|ruff)\b",
     re.IGNORECASE,
 )
-_PASSING = re.compile(
-    r"\b(?:at|on) lines? \d|\blines? \d+\b|\bI(?:'m| was| am| had| need)\b", re.IGNORECASE
-)  # soon untrue
+_PASSING = re.compile(  # what is soon untrue, or was an agent's own slip
+    r"\b(?:at|on) lines? \d|\blines? \d+\b|\bI(?:'m| was| am| had| need)?\b|"
+    r"\b(?:now|recently|currently|doesn't need|don't need)\b",
+    re.IGNORECASE,
+)
 
 
 def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> list[Candidate]:
