@@ -29,6 +29,7 @@ FOLDER = "cold"
 WHOLE = ("passages", "words")  # parts that an erasure leaves as a rebuild makes them
 EQUAL, DIFFERS, ABSENT = "equal", "differs", "absent"
 Progress = Callable[[int, int], None]
+Weigh = Callable[[Store], object]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +43,7 @@ class Part:
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """What came out: the views, then the parts of the index."""
+    """What came out: the views and the memories' files, then the parts of the index."""
 
     events: int
     views: tuple[Part, ...]
@@ -62,9 +63,11 @@ def replay(
     now: datetime,
     vectors: bool = False,
     progress: Progress | None = None,
+    weigh: Weigh | None = None,
 ) -> Replay:
     """Rebuild views and index, with vectors on request, beside those at hand, and compare; those stay as they are.
 
+    `weigh` puts into an index made anew what memories are worth, which lies above what indexing knows.
     RecordError where the record itself is damaged; LockBusy while another replay runs.
     """
     with FileLock(workspace.run_dir / f"{FOLDER}.lock", timeout=0.0):
@@ -77,7 +80,7 @@ def replay(
             return Replay(
                 Log(cold).head().seq - len(told),
                 (*_views(workspace, made), *_memories(workspace, remembered)),
-                tuple(_index(workspace, cold, settings, embedder, now, vectors, progress)),
+                tuple(_index(workspace, cold, settings, embedder, now, vectors, progress, weigh)),
             )
         finally:
             clear(workspace)
@@ -148,6 +151,7 @@ def _index(
     now: datetime,
     vectors: bool,
     progress: Progress | None,
+    weigh: Weigh | None,
 ) -> list[Part]:
     try:
         held = Store.open(workspace.index_path)
@@ -161,6 +165,8 @@ def _index(
             built = writer.index(cold, made, settings, now=now, embedder=embedder, progress=progress, record=False)
             if built.failed:
                 raise RecordError(f"{counted(len(built.failed), 'event')} cannot be indexed: {built.failed[0]}")
+            if weigh is not None:
+                weigh(made)
             parts = _compared(held, made, erased=next(Log(cold).read_back(only="redaction"), None) is not None)
             if vectors and embedder is not None:
                 queue.embed(made, embedder, settings)

@@ -8,6 +8,7 @@ import shutil
 import apsw
 import pytest
 from support.embedder import StubEmbedder
+from support.memory_events import candidate, written
 from support.story import ANA, at, story
 from support.talk import NOW, Talk, run_embed
 
@@ -113,6 +114,32 @@ def test_the_folder_it_is_built_in_holds_segments_blobs_and_key_alone(place, mon
     }
     assert any(name.endswith(".zst") for name in names)
     assert not (place.run_dir / cold_replay.FOLDER).exists()
+
+
+def test_file_of_a_memory_that_was_changed_or_is_gone_is_told(place):
+    """LCA-4.3-02: files are a projection."""
+    log = Log(place)
+    log.append([candidate(), written()], now=NOW)
+    views.refresh(place)
+    (path,) = (place.root / ".recall" / "memory").glob("ports-*.md")
+    assert states(cold(place))["memory"] == EQUAL
+
+    path.write_bytes(path.read_bytes().replace(b"config.toml", b"config.yaml"))
+    assert states(cold(place))["memory"] == DIFFERS
+
+    views.refresh(place)
+    assert states(cold(place))["memory"] == EQUAL
+    path.unlink()
+    assert states(cold(place))["memory"] == DIFFERS
+
+
+def test_what_lies_above_indexing_is_put_into_the_index_made_anew(place):
+    """Without it a weight that only consolidation knows would be called a difference, or not be compared at all."""
+    sql = "UPDATE chunk_1 SET text = text || '!' WHERE id = 1"
+    change(place, sql)
+
+    assert states(cold(place))["passages"] == DIFFERS
+    assert states(cold(place, weigh=lambda store: store.run(sql)))["passages"] == EQUAL
 
 
 def change(workspace, sql: str) -> None:
