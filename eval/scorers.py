@@ -5,7 +5,7 @@ genagents  Park et al. 2023: recency + importance + relevance, each scaled to [0
            for all. Recency should count from the last retrieval; what a turn shows is no evidence, so it counts from
            when the thing was said.
 actr       ours, with E as ACT-R's base-level activation, as odds: e^B / (1 + e^B), B = ln of the sum of age_hours^-0.5
-           over the presentations. One presentation is known of a passage, the saying itself.
+           over the presentations: the saying itself, and one for each session that cited it, all taken to be as old.
 """
 
 from collections.abc import Mapping, Sequence
@@ -32,14 +32,16 @@ def genagents(features: Sequence[Features], weights: Weights, scales: Scales | N
 def actr(features: Sequence[Features], weights: Weights, scales: Scales | None = None, /) -> list[Score]:
     """Score as ours, with base-level activation in the place of evidence."""
     return [
-        Score(tuple(replace(p, value=activation(f.age_days)) if p.letter == "E" else p for p in score.parts))
+        Score(
+            tuple(replace(p, value=activation(f.age_days, 1 + f.hits)) if p.letter == "E" else p for p in score.parts)
+        )
         for f, score in zip(features, score_all(features, weights, scales), strict=True)
     ]
 
 
-def activation(age_days: float) -> float:
-    """Return the activation of one presentation, in (0, 1/2]; the first hour counts as one hour."""
-    strength = float(max(24 * age_days, 1.0) ** -ACTIVATION_DECAY)
+def activation(age_days: float, presentations: int = 1) -> float:
+    """Return the activation of some presentations of one age, in (0, 1); the first hour counts as one hour."""
+    strength = presentations * float(max(24 * age_days, 1.0) ** -ACTIVATION_DECAY)
     return strength / (1 + strength)
 
 

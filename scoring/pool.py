@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from scoring.applicability import applicability
 from scoring.authority import authority
+from scoring.experience import experience_value
 from scoring.risk import risk
 from scoring.score import TERMS, Features, Part, Score
 from scoring.weights import Scales, Weights
@@ -21,9 +22,9 @@ def pool_terms(features: Sequence[Features], scales: Scales | None = None) -> di
     s = scales or Scales()
     relevance = _column([f.relevance for f in features], "relevance")
     age = _column([f.age_days for f in features], "age_days")
-    raw = np.asarray([f.raw_experience for f in features], dtype=np.float64)
     risen = (relevance / s.similarity_half_at) ** s.similarity_steepness
-    experience = np.minimum(1.0, np.log1p(np.maximum(0.0, raw)) / np.log1p(s.experience_cap))
+    proofs = [(f.raw_experience, f.hits) for f in features]
+    experience = _by_value(proofs, lambda key: experience_value(*key, s))  # nearly all of a pool have none
     return {
         "S": risen / (risen + 1.0),
         "E": experience,

@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from scoring.applicability import applicability
 from scoring.authority import authority
-from scoring.experience import experience
+from scoring.experience import experience_value
 from scoring.recency import temporal_salience
 from scoring.risk import risk
 from scoring.similarity import similarity
@@ -27,6 +27,7 @@ class Features:
     matches: tuple[tuple[str, bool], ...] = ()  # (facet, agrees), facets of applicability.FACETS
     risks: tuple[str, ...] = ()  # keys of risk.RISKS
     verbatim: bool = False  # the prompt wants exact wording
+    hits: int = 0  # sessions in which it was cited
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ def _similarity(f: Features, s: Scales) -> float:
 
 
 def _experience(f: Features, s: Scales) -> float:
-    return experience(f.raw_experience, cap=s.experience_cap)
+    return experience_value(f.raw_experience, f.hits, s)
 
 
 def _recency(f: Features, s: Scales) -> float:

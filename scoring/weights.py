@@ -3,6 +3,8 @@
 import math
 from dataclasses import dataclass
 
+EXPERIENCE_FORMS = ("log", "hits", "sigmoid", "cap")
+
 
 @dataclass(frozen=True, slots=True)
 class Weights:
@@ -45,13 +47,23 @@ class Scales:
     similarity_half_at: float = 2.0  # relevance at which S is 1/2; from 0.5 to 2 S is nearly straight
     similarity_steepness: float = 2.0
     experience_cap: float = 50.0  # evidence at which E is 1
+    experience_form: str = "log"  # one of EXPERIENCE_FORMS
+    experience_k: float = 0.5  # of the form sigmoid: how steep it is
+    experience_mu: float = 5.0  # and the evidence at which it is 1/2
     half_life_days: float = 14.0  # T halves in this time at E = 0
     stretch: float = 12.0  # and in (1 + stretch) times this at E = 1
 
     def __post_init__(self) -> None:
-        for name in ("similarity_half_at", "similarity_steepness", "experience_cap", "half_life_days"):
+        above = ("similarity_half_at", "similarity_steepness", "experience_cap", "experience_k", "half_life_days")
+        for name in above:
             value = getattr(self, name)
             if not (math.isfinite(value) and value > 0):
                 raise ValueError(f"{name} is {value}, must be finite and positive")
-        if not (math.isfinite(self.stretch) and self.stretch >= 0):
-            raise ValueError(f"stretch is {self.stretch}, must be finite and not negative")
+        for name in ("stretch", "experience_mu"):
+            value = getattr(self, name)
+            if not (math.isfinite(value) and value >= 0):
+                raise ValueError(f"{name} is {value}, must be finite and not negative")
+        if self.experience_form not in EXPERIENCE_FORMS:
+            raise ValueError(
+                f"experience_form is {self.experience_form!r}, must be one of {', '.join(EXPERIENCE_FORMS)}"
+            )

@@ -30,6 +30,13 @@ def test_activation_is_odds_of_the_root_of_the_hours():
     assert activation(100 / 24) == pytest.approx(1 / 11)
 
 
+def test_each_session_that_cited_it_is_a_presentation_more():
+    """Three presentations of a hundred hours: 3 * 1/10 as odds are 3/13."""
+    (found,) = actr([Features(0.5, 100 / 24, hits=2)], Weights())
+
+    assert found.value("E") == activation(100 / 24, 3) == pytest.approx(3 / 13)
+
+
 def test_actr_changes_nothing_but_e():
     features = [Features(0.5, 1.0, source="prompt"), Features(0.4, 30.0)]
     ours, theirs = score_all(features, Weights()), actr(features, Weights())

@@ -2,6 +2,7 @@
 
 import math
 import random
+from dataclasses import replace
 
 import pytest
 
@@ -10,7 +11,7 @@ from scoring.authority import AUTHORITY
 from scoring.pool import pool_terms, score_pool
 from scoring.risk import RISKS
 from scoring.score import TERMS, Features, Term, score, score_all
-from scoring.weights import Scales, Weights
+from scoring.weights import EXPERIENCE_FORMS, Scales, Weights
 
 LETTERS = [term.letter for term in TERMS]
 
@@ -20,6 +21,7 @@ def draw(rng: random.Random) -> Features:
         relevance=rng.uniform(0, 2.5),
         age_days=rng.choice([0.0, rng.uniform(0, 30), rng.uniform(0, 4000)]),
         raw_experience=rng.choice([0.0, -3.0, rng.uniform(0, 80), 1e9]),
+        hits=rng.choice([0, 3, 10**9]),
         source=rng.choice(sorted(AUTHORITY)),
         matches=tuple((facet, rng.random() < 0.5) for facet in sorted(FACETS) if rng.random() < 0.5),
         risks=tuple(reason for reason in sorted(RISKS) if rng.random() < 0.2),
@@ -31,11 +33,12 @@ def weights_of(rng: random.Random) -> Weights:
 
 
 @pytest.mark.parametrize("term", TERMS, ids=LETTERS)
-def test_every_term_is_finite_and_in_range(term: Term) -> None:
+@pytest.mark.parametrize("form", EXPERIENCE_FORMS)
+def test_every_term_is_finite_and_in_range(term: Term, form: str) -> None:
     rng = random.Random(0)
     for _ in range(400):
         features = draw(rng)
-        value = term.of(features, Scales())
+        value = term.of(features, Scales(experience_form=form))
 
         assert math.isfinite(value), features
         assert 0.0 <= value <= 1.0, features
@@ -79,9 +82,9 @@ def test_the_explanation_shows_every_term_weight_and_the_sum() -> None:
 def test_the_pool_version_equals_the_scalar_one(size: int) -> None:
     rng = random.Random(size)
     pool = [draw(rng) for _ in range(size)]
-    w = weights_of(rng)
+    w, scales = weights_of(rng), Scales(experience_form=rng.choice(EXPERIENCE_FORMS))
 
-    together, one_by_one = score_pool(pool, w), score_all(pool, w)
+    together, one_by_one = score_pool(pool, w, scales), score_all(pool, w, scales)
 
     assert len(together) == len(one_by_one) == size
     for a, b in zip(together, one_by_one, strict=True):
@@ -126,11 +129,13 @@ def test_the_whole_pull_of_experience_is_bounded() -> None:
         rng = random.Random(seed)
         f, w = draw(rng), weights_of(rng)
         plain = Features(f.relevance, f.age_days, 0.0, f.source, f.matches, f.risks)
-        famous = Features(f.relevance, f.age_days, 1e9, f.source, f.matches, f.risks)
+        famous = replace(plain, raw_experience=1e9, hits=10**9)
 
-        pull = (score(famous, w).total - score(plain, w).total) / w.alpha
+        for form in EXPERIENCE_FORMS:
+            scales = Scales(experience_form=form)
+            pull = (score(famous, w, scales).total - score(plain, w, scales).total) / w.alpha
 
-        assert 0.0 <= pull <= (w.beta + w.gamma) / w.alpha + 1e-12
+            assert 0.0 <= pull <= (w.beta + w.gamma) / w.alpha + 1e-12
 
 
 @pytest.mark.parametrize("bad", [{"alpha": 0.0}, {"beta": -0.1}, {"gamma": math.nan}, {"extra": (("X", -1.0),)}])

@@ -3,17 +3,18 @@
 import math
 import random
 from datetime import UTC, datetime
+from typing import Any
 
 import pytest
 
 from scoring.applicability import applicability
 from scoring.authority import authority
-from scoring.experience import experience, experience_by_hits
+from scoring.experience import experience, experience_by_hits, experience_capped, experience_sigmoid
 from scoring.recency import age_days, temporal_salience
 from scoring.risk import risk
 from scoring.score import Features, score
 from scoring.similarity import similarity
-from scoring.weights import Weights
+from scoring.weights import Scales, Weights
 
 CURVE = {"half_at": 0.7, "steepness": 3.0}
 DECAY = {"half_life_days": 14, "stretch": 12}
@@ -140,3 +141,40 @@ def test_risk_combines_reasons(reasons: tuple[str, ...], expected: float) -> Non
 def test_unknown_reasons_and_facets_are_refused(call: object, name: str) -> None:
     with pytest.raises(ValueError, match=name):
         call((name,))  # type: ignore[operator]
+
+
+@pytest.mark.parametrize(
+    ("raw", "expected"),
+    [(5, 0.5), (5 + 2 * math.log(3), 0.75), (0, 1 / (1 + math.exp(2.5))), (-9, 1 / (1 + math.exp(2.5))), (1e9, 1.0)],
+)
+def test_the_sigmoid_is_a_half_at_mu(raw: float, expected: float) -> None:
+    """k 1/2 and mu 5; evidence below none counts as none."""
+    assert experience_sigmoid(raw, k=0.5, mu=5) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(("raw", "expected"), [(0, 0.0), (-3, 0.0), (5, 0.1), (50, 1.0), (1e9, 1.0)])
+def test_the_capped_form_is_a_straight_line(raw: float, expected: float) -> None:
+    assert experience_capped(raw, cap=50) == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("form", "expected"),
+    [
+        ("log", experience(10, cap=50)),
+        ("hits", experience_by_hits(3, max_hits=50)),
+        ("sigmoid", experience_sigmoid(10, k=0.5, mu=5)),
+        ("cap", 0.2),
+    ],
+)
+def test_the_form_of_experience_is_a_setting(form: str, expected: float) -> None:
+    features = Features(1.0, raw_experience=10.0, hits=3)
+
+    assert score(features, Weights(), Scales(experience_form=form)).value("E") == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    "bad", [{"experience_form": "fame"}, {"experience_k": 0.0}, {"experience_mu": -1.0}, {"experience_mu": math.nan}]
+)
+def test_a_form_that_there_is_not_is_refused(bad: dict[str, Any]) -> None:
+    with pytest.raises(ValueError, match=next(iter(bad))):
+        Scales(**bad)
