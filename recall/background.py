@@ -9,14 +9,15 @@ from __future__ import annotations
 import contextlib
 import os
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall import config, forgetting, hook_counters, rules_block, spawn, turnstate, use
+from recall import config, forgetting, hook_counters, pressure, rules_block, spawn, turnstate, use
 from recall.config import Config
 from transcript.errors import EmbedderUnavailable, LockBusy, RecallError
+from transcript.log import Log
 from transcript.workspace import Workspace, open_workspace, owner_root
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ SETTLE_S = 0.5  # the harness writes its last lines a moment after the event
 MOST_ROUNDS = 20
 EMBED_S = 300.0
 NAME = "background"
+SITE = str(Path(__file__).resolve().parents[1])
 
 
 def main(arguments: list[str]) -> None:
@@ -52,25 +54,57 @@ def rounds(data: Path, cwd: Path, again: Path, env: Mapping[str, str], *, settle
     done = 0
     while again.exists() and done < MOST_ROUNDS:
         time.sleep(settle_s)
+        marks = spawn.take_marks(again)
         try:
-            capture(data, cwd, {**env, **_homes(again)}, should_stop=again.exists)
+            workspace = capture(data, cwd, {**env, **_homes(marks)}, should_stop=again.exists)
+            if workspace is not None:
+                start_checkpoints(workspace, data, cwd, env, _occasions(marks))
         except RecallError as error:
             hook_counters.add(data, NAME, type(error).__name__)
         done += 1
     return done
 
 
-def _homes(again: Path) -> dict[str, str]:
-    """Take the mark away and return the variables that the hooks left in it; of two homes of one harness the last."""
-    taken = again.with_suffix(".taken")
-    again.replace(taken)
-    lines = [line.partition("=") for line in os.fsdecode(taken.read_bytes()).splitlines()]
-    taken.unlink()
+def _homes(marks: Iterable[str]) -> dict[str, str]:
+    """Return the variables that the hooks left in their marks; of two homes of one harness the last."""
+    lines = [line.partition("=") for line in marks if not line.startswith(spawn.OCCASION)]
     return {name: folder for name, _, folder in lines if folder and Path(folder).is_dir()}
 
 
-def capture(data: Path, cwd: Path, env: Mapping[str, str], *, should_stop: Callable[[], bool] = lambda: False) -> None:
-    """Take in, index and embed what is new in the project of cwd. An excluded project is left alone.
+def _occasions(marks: Iterable[str]) -> list[tuple[str, str]]:
+    """Return (event, session) of the hooks that came, each once, in order."""
+    found = [line.removeprefix(spawn.OCCASION).partition(" ") for line in marks if line.startswith(spawn.OCCASION)]
+    return list(dict.fromkeys((event, session) for event, _, session in found))
+
+
+def start_checkpoints(
+    workspace: Workspace, data: Path, cwd: Path, env: Mapping[str, str], occasions: Sequence[tuple[str, str]]
+) -> None:
+    """Start what the hooks give the occasion for: a checkpoint before a compaction, at a session's end, at pressure.
+
+    No hook and no capture waits for it.
+    """
+    settings = config.load(data, workspace.root, env).consolidation()
+    if not settings.enabled:
+        return
+    wanted: list[tuple[str, str]] = []
+    if settings.before_compaction and any(event == "PreCompact" for event, _ in occasions):
+        wanted.append(("pre_compact", ""))
+    if settings.at_session_end and any(event == "SessionEnd" for event, _ in occasions):
+        wanted.append(("session_end", ""))
+    for session in dict.fromkeys(session for event, session in occasions if event == "Stop" and session):
+        link = pressure.crossing(Log(workspace), session, settings)
+        wanted += [("pressure", link)] if link else []
+    for trigger, link in wanted:
+        spawn.start_checkpoint(str(data), SITE, str(cwd), workspace=workspace.id, trigger=trigger, link=link)
+
+
+def capture(
+    data: Path, cwd: Path, env: Mapping[str, str], *, should_stop: Callable[[], bool] = lambda: False
+) -> Workspace | None:
+    """Take in, index and embed what is new in the project of cwd, and return its workspace.
+
+    An excluded project is left alone: None.
 
     Record, views and handoff come first: a compaction waits for nobody. Embedding, the long part, ends early when
     `should_stop` says that a hook asks again, and goes on in the next round.
@@ -81,7 +115,7 @@ def capture(data: Path, cwd: Path, env: Mapping[str, str], *, should_stop: Calla
     workspace, reason = owner_root(cwd, data)
     if workspace is None:
         if reason != "unknown_root":
-            return
+            return None
         workspace = open_workspace(cwd, data, create="capture")
     forgetting.finish(workspace, now=datetime.now(UTC))
     settings = config.load(data, workspace.root, env)
@@ -92,6 +126,7 @@ def capture(data: Path, cwd: Path, env: Mapping[str, str], *, should_stop: Calla
     use.note_uses(workspace)
     turnstate.prune(workspace.run_dir, now=datetime.now(UTC))
     hook_counters.compact(data)
+    return workspace
 
 
 def index(

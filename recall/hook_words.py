@@ -133,4 +133,5 @@ def _note(hook: Hook, data: Path, payload: Payload) -> None:
     if payload.captures and reason not in ("excluded", "refused"):
         name = workspace.id if workspace else ""
         home = homes.variable(payload.harness, payload.transcript)
-        spawn.start_capture(hook.data, hook.site, payload.cwd, workspace=name, home=home)
+        told = {"home": home, "event": payload.event, "session": payload.session}
+        spawn.start_capture(hook.data, hook.site, payload.cwd, workspace=name, **told)

@@ -123,7 +123,8 @@ class Resident:
             name = workspace.id if workspace else ""
             data, site = str(self._data), str(self._site)
             home = homes.variable(payload.harness, payload.transcript)
-            spawn.start_capture(data, site, payload.cwd, workspace=name, home=home)
+            told = {"event": payload.event, "session": payload.session}
+            spawn.start_capture(data, site, payload.cwd, workspace=name, home=home, **told)
         hook_counters.compact(self._data)
 
     def _warm(self, workspace: Workspace) -> None:

@@ -107,7 +107,7 @@ MEANINGS = {
     "consolidation.summaries": "keep one extract of each longer session",
     "consolidation.drafter_command": "a program that proposes memories besides (docs/consolidation.md); empty: none",
     "consolidation.drafter_timeout_s": "seconds after which it has failed, and nothing is written",
-    "reviewer.kind": "who tries to refute: none, command (a program), openai (an endpoint), peer (either, an agent of its own)",
+    "reviewer.kind": "who tries to refute: none, command (a program), openai (an endpoint) or peer (an agent)",
     "reviewer.command": "that program with its arguments; reads one JSON object, writes one",
     "reviewer.url": "that endpoint, such as http://localhost:8080/v1",
     "reviewer.model": "the model asked for there",

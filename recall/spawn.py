@@ -13,6 +13,7 @@ from pathlib import Path
 
 SERVICE_LOCK = "run/serve.lock"
 SERVICE_STARTING = "run/serve.starting"
+OCCASION = "@"  # begins a mark's line that names an event and a session; the others are variables
 PAUSE_S = 30.0  # after a service that died while starting
 # Our packages come from the folder that the client came from, whatever else is installed; it stays last on the path.
 START = (
@@ -45,23 +46,46 @@ def start_service(data: str, site: str) -> bool:
     return True
 
 
-def start_capture(data: str, site: str, cwd: str, *, workspace: str = "", home: str = "") -> bool:
+def start_capture(
+    data: str, site: str, cwd: str, *, workspace: str = "", home: str = "", event: str = "", session: str = ""
+) -> bool:
     """Start a capture of the sessions of cwd; one that already runs is told to go round once more.
 
     `home` is the variable that names the harness's own folder (`recall.homes`): the service's environment may belong
-    to another home than the session.
+    to another home than the session. `event` and `session` say what gave the occasion.
     """
     name = f"{data}/run/capture-{workspace or f'{zlib.crc32(os.fsencode(cwd)):08x}'}"
+    occasion = f"{OCCASION}{event} {session}\n" if event else ""
+    return _start("recall.background", data, site, cwd, name, f"{home}\n{occasion}")
+
+
+def start_checkpoint(data: str, site: str, cwd: str, *, workspace: str, trigger: str, link: str = "") -> bool:
+    """Start a checkpoint of a workspace; one that already runs is told to make another."""
+    name = f"{data}/run/checkpoint-{workspace}"
+    return _start("recall.cli.checkpoint_job", data, site, cwd, name, f"{trigger} {link}\n")
+
+
+def _start(module: str, data: str, site: str, cwd: str, name: str, mark: str) -> bool:
+    """Leave a mark and start module's `main` for it, unless one runs: that one finds the mark."""
     Path(data, "run").mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(f"{name}.again", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-    os.write(descriptor, os.fsencode(f"{home}\n"))
+    os.write(descriptor, os.fsencode(mark))
     os.close(descriptor)
     locked = take_lock(f"{name}.lock")
     if locked is None:
         return False
-    detach("recall.background", (data, cwd, name, str(locked)), data=data, site=site, keep=locked)
+    detach(module, (data, cwd, name, str(locked)), data=data, site=site, keep=locked)
     os.close(locked)
     return True
+
+
+def take_marks(again: Path) -> list[str]:
+    """Take the marks away that starters left, and return their lines."""
+    taken = again.with_suffix(".taken")
+    again.replace(taken)
+    lines = os.fsdecode(taken.read_bytes()).splitlines()
+    taken.unlink()
+    return lines
 
 
 def take_lock(path: str) -> int | None:

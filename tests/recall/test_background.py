@@ -295,3 +295,66 @@ def test_a_lock_is_seen_across_processes(data):
     assert subprocess.run(words, capture_output=True, text=True).stdout.strip() == "None"
     assert held is not None
     os.close(held)
+
+
+def started(monkeypatch):
+    """Record which checkpoints are started."""
+    found = []
+    monkeypatch.setattr(spawn, "start_checkpoint", lambda *words, **more: found.append((more["trigger"], more["link"])))
+    return found
+
+
+@pytest.mark.parametrize(
+    ("events", "wanted"),
+    [
+        (["Stop"], []),
+        (["SessionEnd"], [("session_end", "")]),
+        (["PreCompact", "Stop", "SessionEnd", "SessionEnd"], [("pre_compact", ""), ("session_end", "")]),
+    ],
+    ids=["a turn", "the session's end", "several hooks, one capture"],
+)
+def test_a_checkpoint_follows_the_capture_that_a_hook_gave_the_occasion_for(root, data, monkeypatch, events, wanted):
+    """LCA-4.6-01, LCA-4.6-02: from the hook's own mark to the job, after record and handoff are written."""
+    converse(root)
+    workspace = init(root, data)
+    monkeypatch.setattr(spawn, "detach", lambda *words, **more: 0)
+    for name in events:
+        spawn.start_capture(str(data), str(SITE), str(root), workspace="x", event=name, session="s1")
+    found = started(monkeypatch)
+
+    background.rounds(data, root, data / "run" / "capture-x.again", os.environ, settle_s=0)
+
+    assert found == wanted
+    assert SAID in texts(workspace)
+
+
+@pytest.mark.parametrize(
+    ("setting", "wanted"),
+    [
+        ("enabled = false", []),
+        ("at_session_end = false", [("pre_compact", "")]),
+        ("before_compaction = false", [("session_end", "")]),
+    ],
+)
+def test_each_trigger_can_be_switched_off(root, data, monkeypatch, setting, wanted):
+    (data / "config.toml").write_text(f"[consolidation]\n{setting}\n")
+    found = started(monkeypatch)
+
+    background.start_checkpoints(init(root, data), data, root, {}, [("PreCompact", "s1"), ("SessionEnd", "s1")])
+
+    assert found == wanted
+
+
+def test_a_window_that_fills_starts_one_checkpoint(root, data, monkeypatch):
+    """LCA-4.6-03."""
+    converse(root)
+    workspace = init(root, data)
+    background.capture(data, root, os.environ)
+    (data / "config.toml").write_text("[consolidation]\nwindow_tokens = 10\n")
+    (session,) = {event.session for event in Log(workspace).read() if event.type == "conversation_turn"}
+    found = started(monkeypatch)
+
+    for _ in range(3):
+        background.start_checkpoints(workspace, data, root, {}, [("Stop", session)])
+
+    assert found == [("pressure", f"{session}#0")]
