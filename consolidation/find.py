@@ -2,7 +2,15 @@
 
 from collections.abc import Callable
 
-from consolidation import find_causes, find_choices, find_curated, find_recovered, find_wishes
+from consolidation import (
+    find_causes,
+    find_choices,
+    find_curated,
+    find_recovered,
+    find_repeated,
+    find_summary,
+    find_wishes,
+)
 from consolidation.finding import Places
 from consolidation.model import Candidate, SessionView
 from indexer.replacements import looks_like_code
@@ -15,6 +23,8 @@ FINDERS: tuple[Finder, ...] = (
     find_choices.find,
     find_causes.find,
     find_recovered.find,
+    find_repeated.find,
+    find_summary.find,
 )
 RESTATED = frozenset({"cause", "recovered"})  # said again and better as a session goes on
 SHARED = 2

@@ -2,6 +2,7 @@
 
 from typing import TYPE_CHECKING
 
+from consolidation.find_repeated import bare
 from consolidation.finding import Places, spoken
 from consolidation.model import folded
 from consolidation.span import marked
@@ -38,4 +39,5 @@ def _in_event(log: Log, name: str, wanted: str, key: bytes) -> list[Span]:
     except PointerError:
         return []
     text = event_text(event.type, log.body(event))
-    return [marked(event.id, text, one.start, one.end, key)[0] for one in spoken(text) if folded(one.text) == wanted]
+    said = map(bare, spoken(text))
+    return [marked(event.id, text, one.start, one.end, key)[0] for one in said if folded(one.text) == wanted]

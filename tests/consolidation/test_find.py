@@ -25,7 +25,7 @@ def found(talk: Dialogue, folder, places=lambda text: ()):
     candidates = [one for view in views(log) for one in find(view, MemoryState(), key, places)]
     for one in candidates:  # what is proposed stands in the record to the letter
         assert words(log, one.sources[0], key) == one.text
-    return candidates
+    return [one for one in candidates if one.kind == "statement"]
 
 
 def fixed(talk: Dialogue) -> Dialogue:
