@@ -16,7 +16,7 @@ from consolidation.model import Candidate, SessionView, Step
 from consolidation.span import marked
 from consolidation.subject import subject
 from transcript import secrets
-from transcript.errors import DraftFailed, clip
+from transcript.errors import DraftFailed
 from transcript.injected import block_spans
 from transcript.memories import Span
 from transcript.memory_words import MEMORY_TYPES
@@ -44,7 +44,7 @@ def draft(
         raise DraftFailed(f"the drafter {arguments[0]} {error}") from error
     steps = {step.event: (view, step) for view in views for step in _told(view)}
     name = arguments[0].replace("\\", "/").rsplit("/", 1)[-1]
-    return [_candidate(one, steps, name, key) for one in _drafts(answer)]
+    return [_candidate(number, one, steps, name, key) for number, one in enumerate(_drafts(answer), 1)]
 
 
 def _request(views: Sequence[SessionView]) -> bytes:
@@ -93,16 +93,19 @@ def _drafts(answer: bytes) -> list[Mapping[str, Any]]:
 
 
 def _candidate(
-    one: Mapping[str, Any], steps: Mapping[str, tuple[SessionView, Step]], name: str, key: bytes
+    number: int, one: Mapping[str, Any], steps: Mapping[str, tuple[SessionView, Step]], name: str, key: bytes
 ) -> Candidate:
     text, why, kind, pointers = (one.get(field) for field in ("text", "why", "memory_type", "sources"))
+    which = f"the drafter's candidate {number}"  # its words stay out of the message, which the record keeps
     if kind not in MEMORY_TYPES or kind == "checkpoint":
-        raise DraftFailed(clip(f"the drafter gives memory_type {kind!r}, which is none of those there are"))
+        raise DraftFailed(f"{which} has none of the types that memories have")
     if not isinstance(text, str) or not 0 < len(text.strip()) <= MOST_TEXT or not isinstance(why or "", str):
-        raise DraftFailed(f"the drafter gives a text that is empty, longer than {MOST_TEXT} characters, or none")
+        raise DraftFailed(f"{which} has a text that is empty, longer than {MOST_TEXT} characters, or none")
     if not isinstance(pointers, list) or not 0 < len(pointers) <= MOST_SOURCES:
-        raise DraftFailed(clip(f"the drafter gives {text[:60]!r} no sources, or more than {MOST_SOURCES}"))
-    places = [_place(pointer, steps, key) for pointer in pointers]
+        raise DraftFailed(f"{which} has no sources, or more than {MOST_SOURCES}")
+    places = [place for pointer in pointers if (place := _place(pointer, steps, key)) is not None]
+    if len(places) < len(pointers):
+        raise DraftFailed(f"{which} points to what was not shown; a pointer looks like abcdefghij#0-120")
     view, step = steps[places[0].event]
     whole = Sentence(places[0].start, places[0].end, "")
     said = made(view, step, whole, key, found_by="drafter", memory_type=str(kind))
@@ -110,8 +113,8 @@ def _candidate(
     return replace(said, text=words, why=reason, sources=tuple(places), subject=subject(words), drafted_by=name)
 
 
-def _place(pointer: object, steps: Mapping[str, tuple[SessionView, Step]], key: bytes) -> Span:
-    """Return the place that a pointer of the drafter names in what it was shown; DraftFailed when there is none."""
+def _place(pointer: object, steps: Mapping[str, tuple[SessionView, Step]], key: bytes) -> Span | None:
+    """Return the place that a pointer of the drafter names in what it was shown, None where there is none."""
     name, mark, span = str(pointer).partition("#")
     found = [event for event in steps if len(name) >= POINTER and event.startswith(name)]
     first, _, last = span.partition("-")
@@ -120,4 +123,4 @@ def _place(pointer: object, steps: Mapping[str, tuple[SessionView, Step]], key: 
         start, end = (int(first), int(last)) if mark else (0, len(text))
         if start < end <= len(text):
             return marked(found[0], text, start, end, key)[0]
-    raise DraftFailed(clip(f"the drafter points to {str(pointer)!r}, which opens nothing of what it was shown"))
+    return None

@@ -111,10 +111,13 @@ def handoff(run: Run) -> StepResult:
 
 
 def _memory_file(run: Run, name: str) -> dict[str, Any] | None:
-    """Path below .recall and hash of a memory's file, None where the project has no place for it."""
+    """Return a memory and the hash of its file, None where the project has no place for it.
+
+    Its path is left out: a file is named by what it says, which may have to be erased.
+    """
     folder = folder_of(run.workspace.root)
     if folder is None:
         return None
     for path in sorted((folder.parent / "memory").glob(f"**/*-{name[:10]}.md")):
-        return {"path": path.relative_to(folder.parent).as_posix(), "sha256": sha256_hex(path.read_bytes())}
+        return {"memory": name, "sha256": sha256_hex(path.read_bytes())}
     return None
