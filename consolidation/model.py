@@ -173,8 +173,9 @@ class Touched:
     """A memory that a candidate may repeat, contradict or replace."""
 
     memory: Memory
-    likeness: float
+    likeness: float  # of the words, in [0, 1]
     shared: frozenset[str] = frozenset()
+    cosine: float = 0.0  # of the meaning; 0 where no model was at hand
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,7 @@
 import math
 from collections import Counter
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from consolidation.claims import claims
 from consolidation.contradiction import difference
@@ -19,9 +19,10 @@ if TYPE_CHECKING:
     from indexer.store import Store
 
 NEAREST = 10
-SAME_SUBJECT = 20
-COSINE = 0.85
+LOOKED_AT = 20  # by words, and of the same subject: what is compared by meaning as well
 SAME_WORDS = 0.8  # Jaccard of content words from which two statements of equal facts mean the same
+MOST_KEPT = 4096  # vectors of statements, for the length of a run
+_vectors: dict[tuple[str, str], Any] = {}
 
 
 def touched(
@@ -29,8 +30,7 @@ def touched(
 ) -> list[Touched]:
     """Return memories of any state near to a candidate, nearest first: equal, near by words or meaning, same subject.
 
-    Likeness is in [0, 1]: the larger of the words' weighted Jaccard and the cosine, 1 for equal words. By meaning only
-    where the store holds vectors of this embedder.
+    By meaning all that words find are compared where there is an embedder, and what the store's vectors find besides.
     """
     memories = [memory for memory in state.memories.values() if memory.kind == "statement"]
     ours, text = facts(candidate.text), folded(candidate.text)
@@ -40,16 +40,19 @@ def touched(
         1.0 if folded(memory.statement) == text else _likeness(ours, other, weight)
         for memory, other in zip(memories, theirs, strict=True)
     ]
-    order = sorted(range(len(memories)), key=lambda at: (-likeness[at], memories[at].id))
-    by_words = [at for at in order[:NEAREST] if likeness[at] > 0]
-    about = {at: shared(candidate.text, memories[at].statement) for at in order if likeness[at] > 0}
-    chosen = {*by_words, *[at for at in order if about.get(at)][:SAME_SUBJECT]}
-    for at, cosine in _by_meaning(candidate, memories, store, embedder).items():
-        likeness[at] = max(likeness[at], cosine)
-        chosen.add(at)
+    order = sorted((at for at in range(len(memories)) if likeness[at]), key=lambda at: (-likeness[at], memories[at].id))
+    about = {at: shared(candidate.text, memories[at].statement) for at in order}
+    chosen = {*order[:LOOKED_AT], *[at for at in order if about[at]][:LOOKED_AT]}
     chosen |= {at for at, memory in enumerate(memories) if memory.candidate == candidate.id}
-    found = [Touched(memories[at], likeness[at], about.get(at, frozenset())) for at in chosen]
-    return sorted(found, key=lambda one: (-one.likeness, one.memory.id))
+    cosines: dict[int, float] = {}
+    if embedder is not None and memories:
+        chosen |= _nearest(candidate, memories, store, embedder)
+        said = _encoded([candidate.text, *(memories[at].statement for at in sorted(chosen))], embedder)
+        cosines = {at: float(vector @ said[0]) for at, vector in zip(sorted(chosen), said[1:], strict=True)}
+    found = [
+        Touched(memories[at], likeness[at], about.get(at, frozenset()), round(cosines.get(at, 0.0), 4)) for at in chosen
+    ]
+    return sorted(found, key=lambda one: (-max(one.likeness, one.cosine), one.memory.id))
 
 
 def same_meaning(candidate: Candidate, memory: Memory) -> bool:
@@ -81,15 +84,22 @@ def _likeness(one: Facts, other: Facts, weight: dict[str, float]) -> float:
     return sum(weight.get(word, 1.0) for word in both) / whole if whole else 0.0
 
 
-def _by_meaning(
-    candidate: Candidate, memories: Sequence[Memory], store: "Store | None", embedder: "Embedder | None"
-) -> dict[int, float]:
-    """The memories whose vectors lie near, by their place; none where the index has no vectors of this model."""
-    if store is None or embedder is None or not store.serves(embedder.id, embedder.revision, embedder.dimension):
-        return {}
+def _nearest(candidate: Candidate, memories: Sequence[Memory], store: "Store | None", embedder: "Embedder") -> set[int]:
+    """The memories nearest by the index's vectors; none where it has none of this model."""
+    if store is None or not store.serves(embedder.id, embedder.revision, embedder.dimension):
+        return set()
     places = {chunk: at for at, memory in enumerate(memories) for chunk in store.chunks_of(memory.id)}
     if not places:
-        return {}
-    [vector] = embedder.encode([candidate.text])
-    hits = store.nearest(vector, NEAREST, RowFilter(only=frozenset(places)))
-    return {places[hit.chunk_id]: hit.similarity for hit in hits if hit.similarity >= COSINE}
+        return set()
+    [vector] = _encoded([candidate.text], embedder)
+    return {places[hit.chunk_id] for hit in store.nearest(vector, NEAREST, RowFilter(only=frozenset(places)))}
+
+
+def _encoded(texts: Sequence[str], embedder: "Embedder") -> list[Any]:
+    """One unit vector a text; each text is encoded once in a run."""
+    if len(_vectors) > MOST_KEPT:
+        _vectors.clear()
+    new = [text for text in dict.fromkeys(texts) if (embedder.id, text) not in _vectors]
+    if new:
+        _vectors.update({(embedder.id, text): row for text, row in zip(new, embedder.encode(new), strict=True)})
+    return [_vectors[embedder.id, text] for text in texts]

@@ -19,7 +19,8 @@ from transcript.log import Log
 from transcript.memories import Link, Memory, Span
 
 REVIEWER = ("computed", "recall-checks/1")
-NEAR = 0.6  # likeness from which a statement about the same that is no quotation has to be looked at
+NEAR = 0.6  # likeness of words from which a statement about the same that is no quotation has to be looked at
+SAME_TOPIC = 0.7  # cosine from which two statements may contradict each other in other words (docs/verification.md)
 SUPERSEDED, NO_SOURCE, LOST_SOURCE, TWIN, NEARBY = "superseded", "no source", "source", "near twin", "near"
 _LEANS = words_of("this that it these those they so then but otherwise instead also")
 
@@ -170,12 +171,13 @@ def _contradicted(
 
 def _twin(candidate: Candidate, open_ones: Sequence[Touched], *, quoted: bool) -> str:
     """Why a candidate that nothing contradicts has to be looked at beside a memory, "" where it has not."""
+    if any(same_meaning(candidate, item.memory) for item in open_ones):
+        return ""
     for item in open_ones:
-        if same_meaning(candidate, item.memory):
-            return ""
         apart = near_twin(candidate, item)
         if apart is not None:
             return f"{TWIN} of {item.memory.id[:10]}: {apart.detail}"
-        if not quoted and item.shared and item.likeness >= NEAR:
+        words_near = not quoted and item.shared and item.likeness >= NEAR
+        if words_near or item.cosine >= SAME_TOPIC:
             return f"{NEARBY} {item.memory.id[:10]}"
     return ""
