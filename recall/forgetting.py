@@ -23,8 +23,8 @@ def rewriters() -> tuple[Rewriter, ...]:
     return (
         Rewriter("chunks", _index),
         Rewriter("turn_states", _turns),
-        Rewriter("views", _views),
         Rewriter("memory_files", _memories),
+        Rewriter("views", _views),
         Rewriter("rules_files", _rules),
     )
 
@@ -61,7 +61,6 @@ def _views(erased: Erased) -> int:
     from recall import cold_replay
 
     views.forget_snapshot(erased.workspace)
-    memories.forget_snapshot(erased.workspace)
     cold_replay.clear(erased.workspace)
     folder = views.folder_of(erased.workspace.root)
     if folder is None or not folder.is_dir():
@@ -77,6 +76,8 @@ def _views(erased: Erased) -> int:
 
 def _memories(erased: Erased) -> int:
     """Write the files of the memories anew; copies of those that were changed by hand may hold the words, and go."""
+    memories.forget_snapshot(erased.workspace)
+    views.forget_snapshot(erased.workspace)  # this writes the views too
     return views.forget_memories(erased.workspace)
 
 

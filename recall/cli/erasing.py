@@ -27,6 +27,7 @@ NAMES = {
     "files": ("derived or spooled file", "derived or spooled files", ""),
     "chunks": ("passage of the index", "passages of the index", ", with words and vectors"),
     "turn_states": ("turn state", "turn states", ""),
+    "memory_files": ("file of a memory", "files of memories", ""),
     "views": ("view written anew", "views written anew", ""),
     "rules_files": ("rules file written anew", "rules files written anew", ""),
 }
