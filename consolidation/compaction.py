@@ -1,12 +1,13 @@
 """Whether what a compaction took out of a session's window was safe by then."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
-from consolidation.stats import Checkpoint, checkpoint_of
+from consolidation.stats import Checkpoint, checkpoint_of, told
 from transcript.canonical import canonical
 from transcript.event import Event
 from transcript.log import Log
-from transcript.sieve import Sieve, type_field
+from transcript.sieve import Sieve
 
 NONE, UNPROTECTED, PROTECTED, OK = "none", "unprotected", "protected", "ok"
 
@@ -14,32 +15,22 @@ NONE, UNPROTECTED, PROTECTED, OK = "none", "unprotected", "protected", "ok"
 def state(log: Log, session: str) -> str:
     """Return none (never compacted), unprotected, protected, or ok, of a session's last compaction.
 
-    ok: a complete checkpoint read the session up to its boundary, with archive and index done and checked; protected:
-    there is a checkpoint, but one of those was not done; unprotected: there is none.
+    ok: a complete checkpoint has read the session up to its boundary, with archive and index done and checked;
+    protected: there is a checkpoint, but one of those was left out; unprotected: there is none.
     """
-    return states(log, session).get(session, NONE)
+    return states(log, told(log)).get(session, NONE)
 
 
-def states(log: Log, session: str = "") -> dict[str, str]:
-    """Return the state of the last compaction of every session that was compacted, or of one session."""
-    groups = ((b',"session":' + canonical(session),),) if session else ()
-    found: dict[str, Event] = {}
-    for event in log.read(sieve=Sieve(groups=((b'"subtype":"compact_boundary"',), *groups))):
-        if _is_boundary(event) and session in ("", event.session):
-            found[event.session] = event
-    if not found:
-        return {}
-    made = [
-        checkpoint_of(event, log.body(event))
-        for event in log.read(sieve=Sieve((type_field("checkpoint"),)))
-        if event.type == "checkpoint" and event.body.get("state") == "complete"
-    ]
-    return {name: _judged(made, _last_before(log, boundary)) for name, boundary in found.items()}
-
-
-def _is_boundary(event: Event) -> bool:
-    body = event.body
-    return event.type == "system" and body.get("subtype") == "compact_boundary" and not body.get("worker")
+def states(log: Log, events: Iterable[tuple[Event, Mapping[str, Any]]]) -> dict[str, str]:
+    """Return the state of the last compaction of every session that was compacted; events as `stats.told` has them."""
+    boundaries: dict[str, Event] = {}
+    made: list[Checkpoint] = []
+    for event, body in events:
+        if event.type == "system" and not body.get("worker"):
+            boundaries[event.session] = event
+        elif event.type == "checkpoint" and body.get("state") == "complete":
+            made.append(checkpoint_of(event, body))
+    return {name: _judged(made, _last_before(log, boundary)) for name, boundary in boundaries.items()}
 
 
 def _last_before(log: Log, boundary: Event) -> int:

@@ -1,18 +1,18 @@
 """How candidates ended, by reason, finder and reviewer; and what checkpoints there are."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 from transcript.event import Event, moment
 from transcript.log import Log
+from transcript.memories import FOLDED
 from transcript.sieve import Sieve, type_field
 
 ENDS = ("accepted", "downgraded", "rejected", "superseded", "duplicate", "procedure", "pending")
-_DECIDED = Sieve((b'"type":"memory.',))
-_CHECKPOINTS = Sieve((type_field("checkpoint"),))
+_TOLD = Sieve(groups=((b'"type":"memory.', type_field("checkpoint"), b'"subtype":"compact_boundary"'),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,39 +28,49 @@ class Stats:
     reviewers: Mapping[str, int] = field(default_factory=dict)
 
 
-def stats(log: Log, *, since: datetime | None = None) -> Stats:
+def told(log: Log) -> list[tuple[Event, dict[str, Any]]]:
+    """Return the events that memories, checkpoints and compactions are counted from, with their bodies opened."""
+    found = log.read(sieve=_TOLD)
+    return [(event, log.body(event)) for event in found if event.body and _counts(event)]
+
+
+def _counts(event: Event) -> bool:
+    return event.type in FOLDED or (event.type == "system" and event.body.get("subtype") == "compact_boundary")
+
+
+def stats(events: Iterable[tuple[Event, Mapping[str, Any]]], *, since: datetime | None = None) -> Stats:
     """Return how candidates ended that were decided since a moment."""
     decided: dict[str, Mapping[str, Any]] = {}
     finders: dict[str, str] = {}
     last: dict[str, Mapping[str, Any]] = {}
     reviewers: Counter[str] = Counter()
     superseded = 0
-    for event in log.read(sieve=_DECIDED):
-        if not event.body:
-            continue
+    for event, body in events:
         recent = since is None or moment(event.ts) >= since
-        body = event.body
+        of = str(body.get("of", ""))
         if event.type == "memory.candidate":
             finders[event.id] = str(body.get("found_by", ""))
         elif event.type == "memory.verdict":
-            last[str(body.get("of", ""))] = body
+            last[of] = body
             reviewers[str((body.get("reviewer") or {}).get("id", ""))] += recent
         elif event.type == "memory.decided":
-            decided.pop(str(body.get("of", "")), None)
+            decided.pop(of, None)
             if recent:
-                decided[str(body.get("of", ""))] = body
+                decided[of] = body
         elif event.type == "memory.superseded":
             superseded += recent
     ends = Counter(end for of, body in decided.items() for end in _ends(body, last.get(of, {})))
     ends["superseded"] = superseded
-    by_finder = Counter(finders.get(of, "") for of in decided)
-    reasons = Counter(str(body.get("reason", "")) for body in decided.values())
     return Stats(
         {name: ends[name] for name in ENDS},
-        dict(reasons.most_common()),
-        dict(by_finder.most_common()),
+        _most(str(body.get("reason", "")) for body in decided.values()),
+        _most(finders.get(of, "") for of in decided),
         dict(+reviewers),
     )
+
+
+def _most(names: Iterable[str]) -> dict[str, int]:
+    return dict(Counter(names).most_common())
 
 
 def _ends(body: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[str]:
@@ -97,18 +107,18 @@ class Checkpoints:
     triggers: Mapping[str, int] = field(default_factory=dict)
 
 
-def checkpoints(log: Log) -> Checkpoints:
-    """Return what checkpoints the record holds; those that failed are no checkpoints but may be the last."""
+def checkpoints(events: Iterable[tuple[Event, Mapping[str, Any]]]) -> Checkpoints:
+    """Return what checkpoints there are; those that failed are none, but the last may be one."""
     triggers: Counter[str] = Counter()
     elected = 0
     last: Checkpoint | None = None
-    for event in log.read(sieve=_CHECKPOINTS):
-        if event.type != "checkpoint" or not event.body:
+    for event, body in events:
+        if event.type != "checkpoint":
             continue
-        last = checkpoint_of(event, log.body(event))
+        last = checkpoint_of(event, body)
         if last.state == "complete":
             triggers[last.trigger] += 1
-            elected += bool(event.body.get("elected"))
+            elected += bool(body.get("elected"))
     return Checkpoints(last, elected, sum(triggers.values()) - elected, dict(triggers.most_common()))
 
 

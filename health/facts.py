@@ -181,6 +181,32 @@ class TurnFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class MemoryFacts:
+    """Memories: how many hold, what was decided, when the last checkpoint was made and what it missed."""
+
+    states: Mapping[str, int] = field(default_factory=dict)
+    conflicts: int = 0
+    waiting: int = 0  # for a person, or for a review that did not come
+    edited: tuple[str, ...] = ()  # files changed by hand, that are to be written anew or are missing
+    shown_though_gone: tuple[str, ...] = ()  # memories that no longer hold and that the index does not know of
+    decided: Mapping[str, int] = field(default_factory=dict)
+    reasons: Mapping[str, int] = field(default_factory=dict)
+    checkpoint_at: float | None = None
+    checkpoint_state: str = ""
+    checkpoint_failed: str = ""  # the step
+    elected: int = 0
+    fixed: int = 0
+    triggers: Mapping[str, int] = field(default_factory=dict)
+    due: Mapping[str, str] = field(default_factory=dict)  # trigger -> why
+    compactions: Mapping[str, int] = field(default_factory=dict)  # state -> sessions
+    nightly_at: float | None = None
+    nightly_state: str = ""
+    nightly_failed: tuple[str, ...] = ()  # parts
+    approvals: int = 0
+    approval_key: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Everything one report is made of."""
 
@@ -192,3 +218,4 @@ class Facts:
     hooks: tuple[HookFacts, ...] = ()
     backend: BackendFacts = field(default_factory=BackendFacts)
     turns: TurnFacts = field(default_factory=TurnFacts)
+    memories: MemoryFacts = field(default_factory=MemoryFacts)

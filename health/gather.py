@@ -8,10 +8,12 @@ from health.facts import Facts, IndexFacts
 from health.gather_capture import capture_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
+from health.gather_memory import memory_facts
 from health.gather_record import record_facts
 from indexer.embedder import Embedder
 from indexer.settings import IndexSettings
 from indexer.store import Store
+from recall.memory_settings import ConsolidationSettings
 from transcript.errors import StoreError
 from transcript.workspace import Workspace
 
@@ -27,6 +29,7 @@ def gather(
     last: int = 50,
     hooked: bool = True,
     known: IndexFacts | None = None,
+    consolidation: ConsolidationSettings | None = None,
 ) -> Facts:
     """Return the facts of a workspace; load is called once and tells whether the model is there.
 
@@ -45,6 +48,7 @@ def gather(
         hooks=hook_facts(workspace, data, now=at, native_last_write=written) if hooked else (),
         backend=interpreter_facts(data, backend),
         turns=turn_facts(workspace, last=last, data=data, now=at),
+        memories=memory_facts(workspace, data, consolidation or ConsolidationSettings(), now=now),
     )
 
 

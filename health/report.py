@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from health.facts import Facts
 from health.signal import Level, Signal
-from health.signals import backend, capture, duplicates, embeddings, hooks, index, record, storage, turns
+from health.signals import backend, capture, duplicates, embeddings, hooks, index, memories, record, storage, turns
 from transcript.telling import counted, minute
 
 FIRST_SCREEN = ("duplicate_ratio", "embeddings_failed", "capture_lag", "unindexed", "vector_search", "embedder")
@@ -63,7 +63,7 @@ class Report:
 
 def assess(facts: Facts) -> Report:
     """Return every signal over the facts; an empty store is never well."""
-    i, c, b, t, r = facts.index, facts.capture, facts.backend, facts.turns, facts.record
+    i, c, b, t, r, m = facts.index, facts.capture, facts.backend, facts.turns, facts.record, facts.memories
     signals: list[Signal] = [record.stored(r), index.presence(facts)]
     if i.present and not i.error:
         signals += [
@@ -122,6 +122,16 @@ def assess(facts: Facts) -> Report:
         turns.empty_turns(t),
         turns.deadline_misses(t),
         turns.bad_query_vectors(t),
+        memories.memories(m),
+        memories.files(m),
+        memories.verification(m),
+        memories.last_checkpoint(facts),
+        memories.triggers(m),
+        memories.due(m),
+        memories.compactions(m),
+        memories.nightly(facts),
+        memories.approval_key(m),
+        memories.gone(m),
         record.chain(r),
         record.head(r),
         record.quarantine(r),

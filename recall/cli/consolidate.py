@@ -69,8 +69,9 @@ def stats(app: App, since: str | None, as_json: bool) -> None:
         recall consolidate stats --since 2026-03-01
     """
     from consolidation.stats import stats as count
+    from consolidation.stats import told
 
-    found = count(app.log(app.workspace()), since=moment(since) if since else None)
+    found = count(told(app.log(app.workspace())), since=moment(since) if since else None)
     if as_json:
         emit(asdict(found))
         return
@@ -90,14 +91,14 @@ def status(app: App, as_json: bool) -> None:
         recall consolidate status
     """
     from consolidation.night import last
-    from consolidation.stats import checkpoints
+    from consolidation.stats import checkpoints, told
     from consolidation.triggers import due
     from recall.cli.work import settings_of
-    from transcript.memories import fold_memories
+    from transcript.memories import fold_events
 
     workspace = app.workspace()
-    log = app.log(workspace)
-    state, found = fold_memories(log), checkpoints(log)
+    events = told(app.log(workspace))
+    state, found = fold_events(events), checkpoints(events)
     wanted = due(state, settings_of(app).consolidation, app.now())
     waiting = [one.id for one in state.candidates.values() if one.pending]
     held = {

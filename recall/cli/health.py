@@ -44,6 +44,7 @@ def command(app: App, ctx: click.Context, every: bool, last: int, as_json: bool,
         load=embedder,
         last=last,
         hooked=not demo,
+        consolidation=chosen.config.consolidation(),
     )
     report = assess(facts)
     say(report.to_json() if as_json else report.to_text(every=every))

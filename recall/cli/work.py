@@ -144,6 +144,7 @@ def health(app: App, workspace: Workspace, *, light: bool) -> Mapping[str, Any]:
         settings=settings,
         load=lambda: load(settings.model, data_home=str(app.models), threads=1),
         known=_known_facts(workspace) if light else None,
+        consolidation=app.config.consolidation(),
     )
     if not light:
         _keep_facts(workspace, facts.index)
