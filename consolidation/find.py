@@ -33,10 +33,14 @@ SHARED = 2
 def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> list[Candidate]:
     """Return the candidates of a session: the finders in their order, each in the session's. Same view, same list.
 
-    `places` says where a sentence stands word for word elsewhere. Of causes that share two identifiers the last is
-    kept: the earlier ones were on the way to it.
+    `places` says where a sentence stands word for word elsewhere. What two finders quote from the same place is the
+    first one's. Of causes that share two identifiers the last is kept: the earlier ones were on the way to it.
     """
-    found = {candidate.id: candidate for finder in FINDERS for candidate in finder(view, state, key, places)}
+    found: dict[tuple[str, str, int, int], Candidate] = {}
+    for finder in FINDERS:
+        for one in finder(view, state, key, places):
+            quoted = one.sources[0]
+            found.setdefault((one.kind, quoted.event, quoted.start, quoted.end), one)
     candidates = list(found.values())
     return [one for at, one in enumerate(candidates) if not _restated(one, candidates[at + 1 :])]
 

@@ -148,7 +148,17 @@ def test_builders_refuse_what_no_word_and_no_row_allows(build, message):
         build()
 
 
+def test_summary_carries_its_mark_and_the_range_that_it_covers(tmp_path):
+    """LCA-6.3-02."""
+    told = written("They fixed the ports.", kind="summary", covers=("s1", 3, 40))
+
+    (memory,) = fold_memories(make_log(tmp_path, [told])).memories.values()
+
+    assert (memory.kind, memory.covers) == ("summary", ("s1", 3, 40))
+
+
 def test_fold_says_what_all_events_add_up_to(tmp_path):
+    """LCA-4.3-02: what stands beside a statement is a projection of the events."""
     drafts = one_of_each()
     old, new = drafts[4], drafts[5]
     log = make_log(tmp_path, drafts)
@@ -176,6 +186,7 @@ def test_fold_says_what_all_events_add_up_to(tmp_path):
 
 
 def test_state_is_the_first_that_applies(tmp_path):
+    """LCA-4.3-03: the interval is half-open; what refutes or replaces goes before it."""
     drafts = {
         "current": written("a"),
         "expired": written("b", valid_to="2026-03-01T12:00:00Z"),
