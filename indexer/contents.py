@@ -23,6 +23,9 @@ _PARTS = {
     " LEFT JOIN session_{g} o ON o.id = x.session ORDER BY 1, 2, 3, 5",
     "exchanges": "SELECT s.session, x.ordinal, x.worker, x.prompt_head FROM exchange_{g} x"
     " JOIN session_{g} s ON s.id = x.session ORDER BY 1, 2, 3, 4",
+    # What consolidation adds to it depends on settings and is its own to compare (`indexer.standing.weights`).
+    "standing": "SELECT event, valid_from, valid_to, label, recorded, barred, quotes, path FROM standing_{g}"
+    " WHERE recorded OR barred OR valid_to IS NOT NULL ORDER BY event",
     "sessions": "SELECT session, cwd, exchanges, compaction_seq FROM session_{g} ORDER BY session",
 }
 

@@ -11,8 +11,9 @@ and so does the mark of each of its events, so that the next run, a second file 
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from datetime import UTC, datetime
 
+from indexer import memories
+from indexer.memories import seconds
 from indexer.rows import (
     ABANDONED,
     BY_PERSON,
@@ -41,8 +42,9 @@ from indexer.talk import speaker_of
 from transcript.event import Event
 
 CURATED_TYPES = frozenset({"decision", "task", "question", "correction", "outcome", "observation"})
-INDEXED_TYPES = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning"}) | CURATED_TYPES
-FOLDED_TYPES = INDEXED_TYPES | {"system", "sighting", "mark"}
+SAID_TYPES = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning"}) | CURATED_TYPES
+INDEXED_TYPES = SAID_TYPES | memories.SAID
+FOLDED_TYPES = INDEXED_TYPES | {"system", "sighting", "mark"} | memories.LINKS
 _MARKS = {"abandoned": ABANDONED, "rewound": REWOUND, "restored": 0}
 _EARLIEST = 1_262_304_000  # 2010: no harness is older
 
@@ -84,8 +86,14 @@ class Fold:
                 self._rows.event(event.id, mark=BOUNDARY)
                 if not event.body.get("worker"):
                     self._rows.session(event.session).compaction_seq = event.seq
-        elif event.type in INDEXED_TYPES and event.body:
+        elif event.type in SAID_TYPES and event.body:
             self._say(prepared)
+        elif event.type in memories.SAID and event.body:
+            pointers, known = memories.say(self._rows, event, prepared.chunks, prepared.wishes)
+            self.pointers += pointers
+            self.known += known
+        elif event.type in memories.LINKS and event.body:
+            memories.link(self._rows, event)
 
     def _say(self, prepared: Prepared) -> None:
         event = prepared.event
@@ -207,6 +215,7 @@ class Fold:
         if self._rows.stands_in(number, session.id):
             return  # the same session in another file: nothing new
         self.sightings += 1
+        memories.sighted(self._rows, str(event.body.get("of", "")), session.id, event.seq)
         for chunk_id, start, end, place in self._rows.places(number):
             self._rows.pointer(chunk_id, start, end, self._rows.moved(place, session=session.id, seq=event.seq))
             self.pointers += 1
@@ -254,15 +263,6 @@ def link(rows: Rows, event: Event, session: int) -> None:
         rows.correct(replaced, event.id)
     if event.type == "correction" and event.body.get("kind") == "correction":
         rows.correct(str(event.body.get("of", "")), event.id)
-
-
-def seconds(stamp: str) -> int:
-    """Seconds since 1970 of an event's time, 0 for what is none."""
-    try:
-        moment = datetime.fromisoformat(stamp)
-    except ValueError:
-        return 0
-    return int((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp())
 
 
 def _statement(event: Event) -> int:

@@ -98,6 +98,7 @@ def _generation(store: Store, g: int, events: Sequence[str], done: Forgotten) ->
             listed = "IN (SELECT value FROM json_each(?))"
             target = f"substr(event, 1, {ID_LENGTH})"  # a span may follow
             store.run(f"DELETE FROM corrected_{g} WHERE {target} {listed} OR by {listed}", (names, names))
+            store.run(f"DELETE FROM standing_{g} WHERE event {listed}", (names,))
             _chunks(store, g, chunks, done)
     with store.transaction():
         if store.has_table(f"chunk_fts_{g}") and store.backend.fts5:

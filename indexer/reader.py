@@ -7,6 +7,7 @@ from indexer import lexical, vocabulary
 from indexer.rows import (
     FINAL,
     PRIVATE,
+    PROJECT_FILE,
     PROMPT,
     ROLES,
     SOURCE_CLASSES,
@@ -19,11 +20,12 @@ from indexer.rows import (
     PassageRow,
     PointerRow,
     RowFilter,
+    StandingRow,
 )
 from transcript.canonical import ID_LENGTH
 from transcript.errors import IndexMissing, IndexNewer, IndexUnreadable
 
-SCHEMA_VERSION = 3
+SCHEMA_VERSION = 4
 Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
 _MANY = 500  # bound parameters of one statement
 
@@ -127,6 +129,21 @@ class Reader:
                 found.setdefault(event, []).append(Correction(by, int(start or 0), int(end or 0)))
         return found
 
+    def has_standing(self) -> bool:
+        """Whether anything is known of any event besides its words: there are memories, or something was cited."""
+        return self._links("standing") and self._one(f"SELECT EXISTS (SELECT 1 FROM standing_{self.generation})") > 0
+
+    def standing(self, events: Iterable[str]) -> dict[str, StandingRow]:
+        """Return what is known of these events besides their words, for those of which anything is."""
+        if not self.has_standing():
+            return {}
+        sql = f"SELECT {', '.join(StandingRow._fields)} FROM standing_{self.generation} WHERE event IN (%s)"
+        return {row[0]: StandingRow(*row) for row in self._batched(sql, list(events))}
+
+    def most_hits(self) -> int:
+        """Return in how many sessions that was cited which was cited in most."""
+        return self._one(f"SELECT max(hits) FROM standing_{self.generation}") if self.has_standing() else 0
+
     def chunks_of(self, event: str) -> list[int]:
         """Return the chunks of an event in the order of its text."""
         g = self.generation
@@ -228,8 +245,8 @@ class Reader:
         """Return which chunks may be found, for both scans; None when all may.
 
         session hides what stands in the running session after its last compaction; as_of keeps what had been said
-        by then; root keeps what was said in sessions of that folder or below it. One sighting that passes as_of and
-        root is enough.
+        by then; root keeps what was said in sessions of that folder or below it, and files of the project. One sighting
+        that passes as_of and root is enough.
         """
         excluded = self._hidden(session, as_of) if session else frozenset()
         if as_of is None and root is None:
@@ -240,7 +257,7 @@ class Reader:
         if root is not None:
             folder = root.rstrip("/\\") or root
             sql += f" JOIN session_{g} s ON s.id = p.session"
-            where.append("(s.cwd = ? OR substr(s.cwd, 1, ?) IN (?, ?))")
+            where.append(f"(s.cwd = ? OR substr(s.cwd, 1, ?) IN (?, ?) OR p.flags & {PROJECT_FILE})")
             values += [folder, len(folder) + 1, folder + "/", folder + "\\"]
         if as_of is not None:
             where.append("p.ts <= ?")

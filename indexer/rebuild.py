@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 
-from indexer import queue, writer
+from indexer import queue, standing, writer
 from indexer.embedder import Embedder
 from indexer.exchange import INDEXED_TYPES, Fold, Prepared
 from indexer.queue import EmbedReport
@@ -181,6 +181,7 @@ def flip(store: Store, generation: int) -> None:
         store.run("UPDATE generation SET state = 'serving' WHERE id = ?", (generation,))
         store.run("UPDATE meta SET value = ? WHERE key = 'generation'", (str(generation),))
         if old:
+            standing.carry_over(store.run, old, generation)
             store.run("UPDATE generation SET state = 'retired' WHERE id = ?", (old,))
     store.refresh()
     if old:

@@ -40,6 +40,7 @@ ABANDONED, REWOUND, FROM_WORKER, EXTERNAL, IMPLAUSIBLE_TIME, SUPERSEDED, PRIVATE
 STATEMENT = 256
 TALK = 4096  # a turn of a talk between people; the pointer's worker names who speaks
 WISH = 8192  # a person's passage that lays down how work is to be done (indexer.wishes)
+PROJECT_FILE = 16384  # a file of the project: its newest state is current
 STATEMENTS = (
     "",
     "decision",
@@ -132,6 +133,23 @@ class Correction:
     def covers(self, start: int, end: int) -> bool:
         """Tell whether a passage of that span holds some of the words it speaks of."""
         return not self.end or (start < self.end and self.start < end)
+
+
+class StandingRow(NamedTuple):
+    """What is known of an event besides its words: of a memory how it holds, of anything cited what it has earned."""
+
+    event: str
+    valid_from: int | None  # seconds since 1970; None: open
+    valid_to: int | None
+    label: str  # claim, inference; "" for what is no memory
+    recorded: int  # when it became a memory; 0 for what is none
+    quotes: str  # the place whose words it holds, `id#start-end`
+    approved: int
+    raw: float
+    hits: int
+    applied: int  # when it was last used, 0 for never
+    roles: str  # JSON: role -> what counts besides for it; "" for none
+    risks: str  # JSON list; "" for none
 
 
 @dataclass(frozen=True, slots=True)

@@ -125,9 +125,27 @@ _FTS = (
     "CREATE VIRTUAL TABLE chunk_fts_{g} USING fts5(tokens, content='chunk_{g}', content_rowid='id',"
     " tokenize='porter unicode61')"
 )
+_STANDING = """
+CREATE TABLE standing_{g} (
+    event TEXT PRIMARY KEY,
+    valid_from INTEGER,
+    valid_to INTEGER,
+    label TEXT NOT NULL DEFAULT '',
+    recorded INTEGER NOT NULL DEFAULT 0,
+    barred INTEGER NOT NULL DEFAULT 0,
+    quotes TEXT NOT NULL DEFAULT '',
+    path TEXT NOT NULL DEFAULT '',
+    approved INTEGER NOT NULL DEFAULT 0,
+    raw REAL NOT NULL DEFAULT 0,
+    hits INTEGER NOT NULL DEFAULT 0,
+    applied INTEGER NOT NULL DEFAULT 0,
+    roles TEXT NOT NULL DEFAULT '',
+    risks TEXT NOT NULL DEFAULT ''
+) WITHOUT ROWID;
+"""
 MARKS = 1  # of a generation whose corrections and replacements are all noted (`indexer.marks`)
 _LINK_TABLES = ("replaced", "corrected", "proposed")
-TABLES = ("chunk", "event", "session", "exchange", "pointer", "vector", "embed_state", *_LINK_TABLES)
+TABLES = ("chunk", "event", "session", "exchange", "pointer", "vector", "embed_state", *_LINK_TABLES, "standing")
 
 
 def _add_links(execute: Execute) -> None:
@@ -161,10 +179,18 @@ def _add_marks(execute: Execute) -> None:
             add_rule(execute, g, rules, chunk_id, text)
 
 
+def _add_standing(execute: Execute) -> None:
+    """Give every generation the table of how memories stand; no version before this one could store a memory."""
+    for (g,) in list(execute("SELECT id FROM generation")):
+        for statement in _statements(_STANDING.replace("{g}", str(g))):
+            execute(statement)
+
+
 MIGRATIONS: tuple[tuple[int, str | Callable[[Execute], None]], ...] = (
     (1, _FIRST),
     (2, _add_links),
     (3, _add_marks),
+    (4, _add_standing),
 )
 
 
@@ -202,7 +228,7 @@ def version(execute: Execute) -> int:
 
 def create_generation(execute: Execute, generation: int, *, fts: bool) -> None:
     """Create the tables of a generation, inside the caller's transaction."""
-    for statement in _statements((_GENERATION + _LINKS + _PROPOSED).replace("{g}", str(generation))):
+    for statement in _statements((_GENERATION + _LINKS + _PROPOSED + _STANDING).replace("{g}", str(generation))):
         execute(statement)
     if fts:
         create_fts(execute, generation)

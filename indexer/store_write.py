@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
+from indexer import standing
 from indexer.rows import ABANDONED, FINAL, NARRATION, REWOUND, SOURCE_CLASSES, TOOL_IDS
 from indexer.rules import Rules, add_rule, rules_sql
 from indexer.store import Store
@@ -64,12 +65,13 @@ class Rows:
     _sessions: dict[str, SessionState] = field(default_factory=dict)
     _dirty: set[str] = field(default_factory=set)
     _rules: Rules | None = None  # read when the first rule comes
+    _quotes: dict[str, list[str]] | None = None  # event -> the memories that quote it, read when first asked for
 
     def forget(self) -> None:
         """Drop what is kept in memory, after a transaction that was rolled back."""
         self._sessions.clear()
         self._dirty.clear()
-        self._rules = None
+        self._rules = self._quotes = None
         self.new_chunks = 0
 
     def chunk(self, new: NewChunk) -> tuple[int, bool]:
@@ -101,6 +103,26 @@ class Rows:
         """Note that what an event corrected is now corrected by a newer one."""
         table = f"corrected_{self.generation}"
         self.store.run(f"INSERT OR IGNORE INTO {table} SELECT event, ? FROM {table} WHERE by = ?", (newer, by))
+
+    def is_memory(self, event: str) -> bool:
+        """Tell whether an event is a memory that has been stored."""
+        sql = f"SELECT recorded FROM standing_{self.generation} WHERE event = ?"
+        return any(recorded for (recorded,) in self.store.run(sql, (event,)))
+
+    def quoting(self, event: str) -> list[str]:
+        """Return the memories that quote an event."""
+        return self._held_quotes().get(event, [])
+
+    def quotes(self, event: str, memory: str) -> None:
+        """Take in that a memory quotes an event."""
+        held = self._held_quotes().setdefault(event, [])
+        if memory not in held:
+            held.append(memory)
+
+    def _held_quotes(self) -> dict[str, list[str]]:
+        if self._quotes is None:
+            self._quotes = standing.quoting(self.store.run, self.generation)
+        return self._quotes
 
     def is_kind(self, event: str, kind: int) -> bool:
         """Tell whether an event has passages, and they are of this kind."""
@@ -263,6 +285,27 @@ class Rows:
                 self.store.run(sql, (found[0],))
             changed += 1
         return changed
+
+    def flag_span(self, event: str, flag: int, start: int = 0, end: int = 0, *, on: bool = True) -> None:
+        """Set a flag on every pointer of an event, or take it off; with end only on those that hold words of a span."""
+        found = self.find_event(event)
+        if found is not None:
+            change = f"flags | {flag:d}" if on else f"flags & ~{flag:d}"
+            sql = f"UPDATE pointer_{self.generation} SET flags = {change} WHERE event = ?"
+            span = " AND start < ? AND end > ?" if end else ""
+            self.store.run(sql + span, (found[0], end, start) if end else (found[0],))
+
+    def standing_in(self, event: str, start: int, end: int) -> list[Place]:
+        """Return where the passages that hold words of a span stand, one for each session and passage."""
+        found = self.find_event(event)
+        if found is None:
+            return []
+        rows = self.store.run(
+            f"SELECT session, exchange, ts, kind, seq, flags, worker FROM pointer_{self.generation}"
+            " WHERE event = ? AND start < ? AND end > ? ORDER BY seq, start",
+            (found[0], end, start),
+        )
+        return [Place(found[0], *row) for row in rows]
 
     def commit_watermark(self, watermark: str) -> None:
         """Write how far the record has been read, and how many chunks came in since the last time."""

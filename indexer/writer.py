@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
+from indexer import memories
 from indexer.embedder import Embedder
-from indexer.exchange import CURATED_TYPES, FOLDED_TYPES, INDEXED_TYPES, Fold, Prepared, seconds
+from indexer.exchange import CURATED_TYPES, FOLDED_TYPES, INDEXED_TYPES, Fold, Prepared
 from indexer.marks import catch_up
+from indexer.memories import seconds
 from indexer.own_output import OwnOutput
 from indexer.passages import Cutter, chunk_key, event_text
 from indexer.replacements import LINKED_CLASSES, replacements
@@ -207,14 +209,16 @@ class Preparer:
         if said == "prompt" and opts_out(text):
             self._report.indexed += 1
             return Prepared(event, opts_out=True)
+        preferred = event.body.get("memory_type") == "user_preference" and is_wish(text.partition("\nWhy: ")[0])
         head = self._cutter.head(text) if said in ("prompt", "worker_prompt") else ""
-        chunks, wishes = [], []
+        chunks: list[tuple[int, int, bytes, NewChunk | None]] = []
+        wishes: list[int] = []
         source_class, role = class_and_role(event)
         before = heading(speaker_of(event.body), seconds(event.ts)) if said == "prompt" else ""
         for cut in self._cutter.cuts(text, tool=source_class == "tool"):
             key = chunk_key(source_class, role, before + cut.text)
             chunks.append((cut.start, cut.end, key, self._new(key, source_class, role, cut.text, before)))
-            if said == "prompt" and not before and is_wish(cut.text):
+            if (said == "prompt" and not before and is_wish(cut.text)) or (preferred and not wishes):
                 wishes.append(cut.start)
         self._report.indexed += 1
         return Prepared(event, chunks, head, wishes=frozenset(wishes))
@@ -242,6 +246,8 @@ class Preparer:
 
 def class_and_role(event: Event) -> tuple[str, str]:
     """Return source class and role of an event's passages."""
+    if event.type in memories.SAID:
+        return memories.class_and_role(event)
     if event.type == "conversation_turn":
         if event.body.get("kind") == "summary":
             return "summary", "assistant"

@@ -95,7 +95,7 @@ def test_an_index_of_the_first_schema_gets_its_links_when_it_is_opened_for_writi
     held(log)
     with Store.open(log.workspace.index_path, "w") as store, store.transaction():
         g = store.generation
-        for table in ("replaced", "corrected", "proposed"):
+        for table in ("replaced", "corrected", "proposed", "standing"):
             store.run(f"DROP TABLE {table}_{g}")
         store.run("ALTER TABLE generation DROP COLUMN marks")
         store.run("DELETE FROM migration WHERE id > 1")
@@ -105,7 +105,7 @@ def test_an_index_of_the_first_schema_gets_its_links_when_it_is_opened_for_writi
 
     with Store.open(log.workspace.index_path, "w") as store:
         assert [(old, new) for old, new, _ in store.replacements()] == [("load_user", "fetch_user")]
-        assert store.meta().schema == 3
+        assert store.meta().schema == 4
 
 
 RULES = ("Always use a timeout of 30s for the importer.", "From now on use a timeout of 60s for the importer.")
@@ -153,6 +153,7 @@ def test_an_older_index_is_caught_up_with_by_the_next_run_and_tells_until_then(t
         store.run(f"DELETE FROM corrected_{g}")
         store.run(f"UPDATE pointer_{g} SET flags = flags & ~{WISH}")
         store.run(f"DROP TABLE proposed_{g}")
+        store.run(f"DROP TABLE standing_{g}")
         store.run("ALTER TABLE generation DROP COLUMN marks")
         store.run("DELETE FROM migration WHERE id > 2")
         store.run("UPDATE meta SET value = '2' WHERE key = 'schema'")

@@ -27,7 +27,7 @@ from transcript.projections import views
 from transcript.redaction_plan import plan_events
 from transcript.workspace import init
 
-INDEX = ("passages", "places", "exchanges", "sessions", "words")
+INDEX = ("passages", "places", "exchanges", "standing", "sessions", "words")
 KEY = "AKIAIOSFODNN7EXAMPLF"
 
 
