@@ -54,6 +54,7 @@ STEPS: tuple[Step, ...] = (
     _step("near copies collapsed", selection__near_copy=2.0),
     _step("diversity", selection__diversity=0.0),
     _step("corrections and replacements noted", selection__since=False),
+    _step("memory and its source as one", selection__same_source=False),
     _step("newest first among equals", selection__newest_first=False),
 )  # fmt: skip
 PLAIN = Step(  # no step at all: words and vectors fused, in the order of their sum

@@ -45,7 +45,7 @@ SOURCES = (
     "curated",
     "memory",
 )
-_EXTERNAL, _SUPERSEDED, _PRIVATE = 8, 32, 64  # indexer.rows
+_EXTERNAL, _SUPERSEDED, _PRIVATE, _PROJECT_FILE = 8, 32, 64, 16384  # indexer.rows
 _RISK_FLAGS = ((1, "abandoned"), (2, "rewound"), (_EXTERNAL, "external"), (_SUPERSEDED, "superseded"))
 LEAST_PASSAGES = 2000
 _SAID_BY_AGENT = ("narration", "final", "worker")
@@ -349,7 +349,9 @@ class _Relevance:
 
 def _source(row: PointerRow) -> str:
     """Source class of a sighting: what came from outside is that, whatever else it is."""
-    return "external" if row.flags & _EXTERNAL else SOURCES[row.kind]
+    if row.flags & (_EXTERNAL | _PROJECT_FILE):
+        return "external" if row.flags & _EXTERNAL else "project"
+    return SOURCES[row.kind]
 
 
 def _form(source: str, text: str, weight: float, s: RetrievalSettings) -> tuple[float, tuple[str, ...]]:

@@ -15,6 +15,7 @@ from recall.adaptive import SKIP, cut_down, decide, read_signals
 from recall.candidates import Found, candidates
 from recall.cues import Cues, read_cues
 from recall.gate import Asked, asked, gate_score, threshold
+from recall.governed import with_standing
 from recall.heading import with_prompts
 from recall.history import asks_for_history
 from recall.injection import Rendered, inject, point
@@ -23,7 +24,7 @@ from recall.opening import with_openings
 from recall.phrases import lifted
 from recall.policy import forbidden, with_secrets, withheld
 from recall.query import Query
-from recall.selection import MEMORY_SOURCES, POLICY, Scored, choose, diversified, unique
+from recall.selection import MEMORY_SOURCES, POLICY, Scored, choose, diversified, sourced, unique
 from recall.settings import Settings
 from recall.since import annotated, behind
 from recall.supersession import newest_first
@@ -70,15 +71,17 @@ def recall(
     if sought.phrase > 0:
         lift = lifted(found.candidates, cues.text, found.frequency, found.passages, most=sought.phrase)
         found = replace(found, candidates=tuple(lift))
+    found = replace(found, candidates=tuple(with_standing(found.candidates, reader, query, now=now)))
     if settings.selection.since:
         as_of = None if query.as_of is None else int(query.as_of.timestamp())
         noted = annotated(found.candidates, reader, as_of=as_of, private=query.audience == "private")
         found = replace(found, candidates=tuple(noted))
     clock.lap("candidates")
+    scales = settings.scales
+    if scales.experience_form == "hits":
+        scales = replace(scales, experience_cap=float(max(1, reader.most_hits())))
     scores = scorer(
-        [features(c, now, settings.scales, verbatim=cues.verbatim) for c in found.candidates],
-        settings.weights,
-        settings.scales,
+        [features(c, now, scales, verbatim=cues.verbatim) for c in found.candidates], settings.weights, scales
     )
     scored = [Scored(c, score) for c, score in zip(found.candidates, scores, strict=True)]
     clock.lap("score")
@@ -116,12 +119,13 @@ def features(candidate: Candidate, now: datetime, scales: Scales | None = None, 
     half = (scales or Scales()).half_life_days
     return Features(
         relevance=candidate.relevance,
-        age_days=half if at.flags & TALK else age_days(at.said, now),
+        age_days=half if at.flags & TALK else age_days(candidate.held, now),
         raw_experience=candidate.standing.raw_experience,
         source=candidate.voice,
         verbatim=verbatim,
         matches=candidate.standing.matches,
         risks=candidate.standing.risks,
+        hits=candidate.standing.hits,
     )
 
 
@@ -148,12 +152,13 @@ def select(
         reason = reason or ("secret" if item.candidate.chunk in secret else "")
         if reason:
             out.append(Ranked(withheld(item.candidate), item.score, reason))
-        elif any(p.event in already for p in item.candidate.pointers):
+        elif any(event in already for event in _events(item.candidate)):
             out.append(Ranked(item.candidate, item.score, "already_injected"))
         elif cues.bare and settings.gate.bare_acts and not _governs(item.candidate):
             out.append(Ranked(item.candidate, item.score, "bare_command"))
         else:
             passed.append(item)
+    passed, quoted = sourced(passed, settings.selection)
     kept, copies = unique(passed, settings.selection, head_chars=settings.budget.head_chars)
     ordered = diversified(kept, settings.selection)
     if not query.history:
@@ -170,7 +175,13 @@ def select(
     ranked, reason = choose(ordered, settings.gate, settings.selection, read, places=settings.budget.items)
     if not ranked and out:
         reason = out[0].verdict
-    return [*ranked, *copies, *out], reason, read
+    return [*ranked, *quoted, *copies, *out], reason, read
+
+
+def _events(candidate: Candidate) -> set[str]:
+    """The events whose words an item shows, or quotes."""
+    quotes = candidate.standing.quotes
+    return {p.event for p in candidate.pointers} | ({quotes[0]} if quotes else set())
 
 
 def _governs(candidate: Candidate) -> bool:

@@ -29,11 +29,13 @@ CUT = " …"
 POINTER_CHARS = 10
 FLAG_ABANDONED, FLAG_REWOUND, FLAG_IMPLAUSIBLE = 1, 2, 16
 FLAGGED = ("abandoned", "rewound")  # risks that the flags of the pointer say already
+TAGS = {"conflict": "conflict open"}
 
 LABELS = {
     "curated": ("recorded statement", "recorded by command"),
     "project": ("project file", "project"),
     "memory": ("memory", "verified, not approved"),
+    "inference": ("memory, inference", "not borne out by its sources"),
     "prompt": ("message", "person"),
     "pasted": ("pasted text", "person"),
     "final": ("final answer", "agent"),
@@ -179,7 +181,7 @@ def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
         )
         if at.flags & flag
     ]
-    notes += [f"{note}!" for note in item.standing.risks if note not in FLAGGED]
+    notes += [f"{TAGS.get(note, note)}!" for note in item.standing.risks if note not in FLAGGED]
     also = len({p.event for p in item.pointers if p != _asked(item)}) - 1
     if also:
         notes.append(f"also in {also} other record{'s' if also > 1 else ''}")
@@ -203,6 +205,11 @@ def label(item: Candidate) -> tuple[str, str]:
         return name, "a person's word"
     if item.voice == "worker":
         return f"{kind} {name}".rstrip(), voice
+    if item.source == "memory" and item.voice == "curated":
+        kind = "memory, inference" if item.standing.label == "inference" else "memory"
+        return (f"{kind} of sub-agent {name}" if name else kind), "approved by a person"
+    if item.voice == "summary" and item.standing.recorded:
+        return f"summary of session {at.session[:8]}", voice
     if item.voice not in ("curated", "external"):
         return f"{kind} of sub-agent {name}" if name else kind, voice
     stated = statement(at.flags)

@@ -33,7 +33,7 @@ def forbidden(candidate: Candidate, query: Query, *, now: datetime, allowed: Row
         standing.valid_to is not None and at >= standing.valid_to and not query.history
     ):
         return "invalid"
-    if query.as_of is not None and candidate.pointer.said >= at:
+    if query.as_of is not None and max(candidate.pointer.said, standing.recorded) >= at:
         return "after_as_of"
     if has_block(candidate.text):
         return "own_injection"

@@ -27,6 +27,7 @@ REASONS = {
     "secret": "holds a credential",
     "shown_as_head": "stands on the head line of the answer to it, which carries its pointer",
     "near_copy": "the same text as a better item, which carries its pointer",
+    "same_source": "the words that a memory quotes; it carries the pointer to them",
     "same_record": "another passage of a record that is already in the list",
     "already_injected": "already injected into this session since its last compaction",
     "bare_command": "the prompt is a bare command: only decisions, corrections and notes may answer it",
@@ -67,6 +68,41 @@ class Scored:
         return (-self.score.total, self.candidate.pointer.event, self.candidate.pointer.start)
 
 
+def sourced(scored: Sequence[Scored], settings: SelectionSettings) -> tuple[list[Scored], list[Ranked]]:
+    """Best first: a memory and a passage that holds the words it quotes are one item, at the better place.
+
+    The memory speaks where it is the better one, or where its words are most of the passage; else the passage does,
+    for it says more. Either carries the pointer of the other.
+    """
+    ordered = sorted(scored, key=lambda s: s.order)
+    dropped: list[Ranked] = []
+    for memory in [item for item in ordered if settings.same_source and item.candidate.standing.quotes]:
+        for passage in [item for item in ordered if _quotes(memory.candidate, item.candidate)]:
+            better = next(item for item in ordered if item is memory or item is passage)
+            worse = passage if better is memory else memory
+            speaks = better is memory or 2 * _quoted_chars(memory.candidate) >= len(passage.candidate.text)
+            front, back = (memory, passage) if speaks else (passage, memory)
+            joined = Scored(_both(front.candidate, back.candidate), better.score)
+            ordered = [joined if item is better else item for item in ordered if item is not worse]
+            dropped.append(Ranked(back.candidate, back.score, "same_source"))
+            if not speaks:
+                break
+            memory = joined
+    return ordered, dropped
+
+
+def _quotes(memory: Candidate, passage: Candidate) -> bool:
+    """Whether a passage of the record holds words that a memory quotes."""
+    if memory.standing.quotes is None or passage.standing.quotes is not None:
+        return False
+    event, start, end = memory.standing.quotes
+    return any(p.event == event and p.start < end and start < p.end for p in passage.pointers)
+
+
+def _quoted_chars(memory: Candidate) -> int:
+    return memory.standing.quotes[2] - memory.standing.quotes[1] if memory.standing.quotes else 0
+
+
 def unique(
     scored: Sequence[Scored], settings: SelectionSettings, *, head_chars: int = 0
 ) -> tuple[list[Scored], list[Ranked]]:
@@ -96,7 +132,7 @@ def unique(
         if place >= 0 and _asked_and_answered(kept[place].candidate, item.candidate, head_chars):
             leader = kept[place]
             front, back = (leader, item) if leader.candidate.source == "final" else (item, leader)
-            kept[place] = Scored(_exchange(front.candidate, back.candidate), leader.score)
+            kept[place] = Scored(_both(front.candidate, back.candidate), leader.score)
             records.update(p.event for p in item.candidate.pointers)
             dropped.append(Ranked(back.candidate, back.score, "shown_as_head"))
             continue
@@ -132,16 +168,16 @@ def _asked_and_answered(one: Candidate, other: Candidate, head_chars: int) -> bo
     return " ".join(prompt.text.split()) == answer.head.strip() and len(answer.head) <= head_chars
 
 
-def _exchange(answer: Candidate, prompt: Candidate) -> Candidate:
-    """The answer with the evidence of both: the item shows the prompt's words as well."""
-    cosines = [c for c in (answer.cosine, prompt.cosine) if c is not None]
+def _both(front: Candidate, back: Candidate) -> Candidate:
+    """The one with the evidence of both: it shows the other's words as well."""
+    cosines = [c for c in (front.cosine, back.cosine) if c is not None]
     return replace(
-        _joined(answer, prompt),
-        bm25=max(answer.bm25, prompt.bm25),
+        _joined(front, back),
+        bm25=max(front.bm25, back.bm25),
         cosine=max(cosines, default=None),
-        matched=answer.matched | prompt.matched,
-        evidence=max(answer.evidence, prompt.evidence),
-        relevance=max(answer.relevance, prompt.relevance),
+        matched=front.matched | back.matched,
+        evidence=max(front.evidence, back.evidence),
+        relevance=max(front.relevance, back.relevance),
     )
 
 

@@ -43,6 +43,7 @@ MEANINGS = {
     "selection.diversity": "how much likeness to the items above costs an item; 0 switches it off",
     "selection.since": "a statement that was corrected, or whose name was replaced, stands after that, with a note",
     "selection.newest_first": "among statements that hold all of the prompt's words the newest comes first",
+    "selection.same_source": "a memory and the passage whose words it quotes are one item, with both pointers",
     "selection.memory_items": "places kept for memories; what one kind leaves the other may take",
     "selection.transcript_items": "places kept for passages of the transcript",
     "gate.item": "an item needs a cosine of similarity_floor or a rare word of the prompt",

@@ -70,6 +70,7 @@ class SelectionSettings:
     diversity: float = 0.02  # MMR: score minus this times the likeness to what stands above; 0 switches it off
     since: bool = True  # a corrected or replaced statement carries a note and stands after what replaced it
     newest_first: bool = True  # among statements that answer equally the newest comes first
+    same_source: bool = True  # a memory and the passage whose words it quotes are one item
     memory_items: int = 4  # shares, not walls: what one kind leaves the other may take
     transcript_items: int = 2
 

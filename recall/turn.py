@@ -59,6 +59,12 @@ class Standing:
     raw_experience: float = 0.0
     risks: tuple[str, ...] = ()
     matches: tuple[tuple[str, bool], ...] = ()
+    hits: int = 0  # sessions in which it was cited
+    applied: int = 0  # when it was last cited, in seconds since 1970; 0: never
+    approved: bool = False  # by a person
+    label: str = ""  # of a memory: claim or inference
+    recorded: int = 0  # when it became a memory: not when its words were said
+    quotes: tuple[str, int, int] | None = None  # event and span that hold a memory's words
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,8 +101,20 @@ class Candidate:
 
     @property
     def voice(self) -> str:
-        """The source class whose authority it has: what a person pasted is not what the person says."""
+        """The source class whose authority it has.
+
+        What a person pasted is not what the person says; a memory that a person approved is as good as a decision.
+        """
+        if self.source == "memory" and self.standing.approved:
+            return "curated"
+        if self.source == "memory" and self.standing.label == "inference":
+            return "inference"
         return "pasted" if self.source == "prompt" and is_pasted(self.text) else self.source
+
+    @property
+    def held(self) -> int:
+        """When it was said or last cited, whichever is later, in seconds since 1970."""
+        return max(self.pointers[0].said, self.standing.applied)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ AUTHORITY = {
     "prompt": 0.60,  # a person's own message
     "final": 0.50,  # the answer that closes an exchange
     "pasted": 0.40,  # what a person put into a message: a plan, a review, a program's output
+    "inference": 0.45,  # a memory that nothing quoted bears out
     "narration": 0.40,  # what the agent said on its way
     "summary": 0.35,  # written by a model about the transcript
     "tool": 0.35,  # what a tool was given or printed
@@ -17,7 +18,7 @@ AUTHORITY = {
 
 
 # Where exact wording matters, what a model wrote about the record stands below any word of the record itself.
-PARAPHRASED = {"memory": 0.30, "summary": 0.15}
+PARAPHRASED = {"memory": 0.30, "inference": 0.20, "summary": 0.15}
 
 
 def authority(source: str, *, verbatim: bool = False) -> float:

@@ -77,7 +77,7 @@ def test_flags_and_further_records_are_said() -> None:
 
     assert "on an abandoned branch" in header
     assert "date doubtful" in header
-    assert "conflict!" in header
+    assert "conflict open!" in header
     assert header.endswith("also in 1 other record")
 
 
