@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 from difflib import SequenceMatcher
 from typing import Any
 
+from consolidation.align import find_run, tokens
 from consolidation.claims import claims
 from consolidation.model import Candidate, Finding, Reviewer, Touched, Verdict
 from consolidation.review_protocol import SEVERITIES, Answer, Edit, answer, request, sha256_of
@@ -20,6 +21,7 @@ from consolidation.verify import LOST_SOURCE, NO_SOURCE, writer
 from recall.memory_settings import ReviewerSettings
 from transcript.errors import ConfigError, ReviewFailed
 
+QUOTED_WORDS = 4  # in a row of a memory, from which a finding quotes it
 NEW_MECHANISM = "new_mechanism"  # an idea of the reviewer's own: looked at in the first round only
 
 
@@ -164,7 +166,7 @@ def _edited(text: str, edits: Sequence[Edit], held: Sequence[str]) -> str:
     """The text with edits made; words that no source holds are not put in, their sentence is only taken out."""
     for edit in edits:
         if edit.before not in text:
-            raise ReviewFailed(f"an edit changes words that the candidate does not have: {edit.before[:40]!r}")
+            raise ReviewFailed("an edit changes words that the candidate does not have")
         text = text.replace(edit.before, edit.after if _is_said(edit.after, held) else "", 1)
     return text.strip()
 
@@ -184,7 +186,7 @@ def _verdict(
     settings: ReviewerSettings,
 ) -> Verdict:
     """What one round says about the candidate."""
-    found = reply.answer.findings if reply.answer else ()
+    found = tuple(_pointed(one, asked) for one in reply.answer.findings) if reply.answer else ()
     aside = tuple(one for one in found if number > 1 and one.kind == NEW_MECHANISM)
     base = replace(
         computed,
@@ -216,6 +218,16 @@ def _verdict(
         label = "inference"
     outcome = computed.verdict if computed.verdict == "supersede" else "downgrade" if base.kept_text else "not_refuted"
     return replace(base, verdict=outcome, label=label)
+
+
+def _pointed(finding: Finding, asked: Mapping[str, Any]) -> Finding:
+    """A finding that quotes a memory names it, whatever it points to: when the memory is forgotten, it goes as well."""
+    said = tokens(finding.text)
+    for memory in (*asked["memories"], *asked["procedures"]):
+        words = tokens(memory["text"])
+        if any(find_run(words[at : at + QUOTED_WORDS], said) for at in range(max(1, len(words) - QUOTED_WORDS + 1))):
+            return replace(finding, evidence_pointer=memory["id"][:10])
+    return finding
 
 
 def _is_said(text: str, held: Sequence[str]) -> bool:

@@ -3,6 +3,7 @@
 The forms are `consolidation/schema/review_request.schema.json` and `review_answer.schema.json`.
 """
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -101,9 +102,9 @@ def answer(value: object, asked: Mapping[str, Any]) -> Answer:
         raise ReviewFailed("the answer is no JSON object")
     unknown = sorted(set(map(str, value)) - {"protocol", "reviewer", "verdict", "target", "findings", "edits"})
     if unknown:
-        raise ReviewFailed(f"the answer has a field of its own: {unknown[0][:40]!r}")
+        raise ReviewFailed(f"the answer has {_told(unknown[0])} as a field of its own")
     if value.get("protocol") != PROTOCOL:
-        raise ReviewFailed(f"the answer's protocol is {str(value.get('protocol'))[:40]!r}, not {PROTOCOL!r}")
+        raise ReviewFailed(f"the answer's protocol is {_told(value.get('protocol'))}, not {PROTOCOL!r}")
     verdict = _word(value.get("verdict"), VERDICTS, "verdict")
     target = value.get("target") or ""
     if verdict == "supersede" and target not in {memory["id"] for memory in asked["memories"]}:
@@ -148,7 +149,7 @@ def _list(value: object, what: str) -> Sequence[Any]:
 
 def _word(value: object, known: Sequence[str], what: str) -> str:
     if not isinstance(value, str) or value not in known:
-        raise ReviewFailed(f"{what} is {str(value)[:40]!r}, must be one of {', '.join(known)}")
+        raise ReviewFailed(f"{what} is {_told(value)}, must be one of {', '.join(known)}")
     return value
 
 
@@ -156,3 +157,8 @@ def _text(value: object, what: str) -> str:
     if not isinstance(value, str) or not value.strip():
         raise ReviewFailed(f"{what} is empty")
     return value
+
+
+def _told(value: object) -> str:
+    """A wrong word as a message shows it; anything longer may hold words of the record and is not shown."""
+    return repr(value) if isinstance(value, str) and re.fullmatch(r"[\w./-]{1,24}", value) else "something else"

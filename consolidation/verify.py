@@ -176,7 +176,7 @@ def _twin(candidate: Candidate, open_ones: Sequence[Touched], *, quoted: bool) -
     for item in open_ones:
         apart = near_twin(candidate, item)
         if apart is not None:
-            return f"{TWIN} of {item.memory.id[:10]}: {apart.detail}"
+            return f"{TWIN} of {item.memory.id[:10]}"
         words_near = not quoted and item.shared and item.likeness >= NEAR
         if words_near or item.cosine >= SAME_TOPIC:
             return f"{NEARBY} {item.memory.id[:10]}"

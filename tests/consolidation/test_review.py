@@ -232,6 +232,15 @@ def vars_of(finding: Any) -> dict[str, str]:
     return {name: getattr(finding, name) for name in ("severity", "evidence_pointer", "text", "kind")}
 
 
+def test_a_finding_that_quotes_a_memory_names_it(kept: Remembered) -> None:
+    memory = kept.remember(kept.candidate("The proxy is restarted on port 8080 each night.", day=1))
+    quoting = LOW | {"text": "It says that the proxy is restarted on port 8080 at other times."}
+
+    [verdict] = reviewed(kept, both(kept), Scripted({"findings": [quoting, LOW]}))
+
+    assert [one.evidence_pointer for one in verdict.findings] == [memory.id[:10], "x"]
+
+
 # Forms ------------------------------------------------------------------------------------------------------------
 
 
