@@ -149,9 +149,9 @@ class _Fold:
         self.replaced.add(str(body.get("supersedes") or ""))
         of = str(body.get("of", "")).partition("#")[0]
         if body.get("kind") == CORRECTED:
-            self.corrections[event.id] = _whose(event, body)
+            self.corrections[event.id] = whose(event, body)
         elif body.get("kind") == CONFIRMED and of in self.first:
-            self.account(of).confirmed[event.id] = _whose(event, body)
+            self.account(of).confirmed[event.id] = whose(event, body)
 
     def outcome(self, event: Event, body: Mapping[str, Any]) -> None:
         """Count a verified outcome for the memories that its evidence names."""
@@ -160,7 +160,7 @@ class _Fold:
             for pointer in body.get("evidence") or ():
                 name = str(pointer).partition("#")[0]
                 if name in self.first:
-                    self.account(name).outcomes[event.id] = _whose(event, body)
+                    self.account(name).outcomes[event.id] = whose(event, body)
 
     def adopted(self, _event: Event, body: Mapping[str, Any]) -> None:
         """Let what somebody else said count from here on."""
@@ -257,8 +257,8 @@ def _cite(account: _Account, event: Event, body: Mapping[str, Any]) -> None:
     account.applied = max(account.applied, event.ts)
 
 
-def _whose(event: Event, body: Mapping[str, Any]) -> str:
-    """Whose word an event is: "" ours, else a sub-agent's or a peer's."""
+def whose(event: Event, body: Mapping[str, Any]) -> str:
+    """Return whose word an event is: "" for ours, else worker:NAME or peer:NAME."""
     if event.origin == "external":
         return f"peer:{body.get('channel') or body.get('actor') or 'unknown'}"
     return f"worker:{body['worker']}" if body.get("worker") else ""

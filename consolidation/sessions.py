@@ -5,6 +5,7 @@ What a person kept out, and what a harness abandoned or rewound, is not in them.
 
 from collections.abc import Iterator
 from dataclasses import replace
+from pathlib import Path
 from typing import Any
 
 from consolidation.model import SessionView, Step
@@ -73,6 +74,13 @@ def views(log: Log, since: Position | None = None) -> Iterator[SessionView]:
             yield view
 
 
+def project_of(cwd: str, root: Path | None) -> str:
+    """Return the name of the project that a session in this folder is about: the workspace's own, else the folder's."""
+    if root is not None and f"{cwd}/".startswith(f"{root}/"):
+        return root.name
+    return cwd.rstrip("/\\").replace("\\", "/").split("/")[-1]
+
+
 def _mark(marked: dict[str, bool], body: dict[str, Any]) -> None:
     kind, events = body.get("mark"), body.get("events")
     if kind in ("abandoned", "rewound", "restored") and isinstance(events, list):
@@ -115,11 +123,7 @@ class _Session:
 
     def view(self, gone: set[str]) -> SessionView:
         """Return the session without the events in gone."""
-        root = self._log.workspace.root
-        inside = root is not None and f"{self._cwd}/".startswith(f"{root}/")
-        project = (
-            root.name if inside and root is not None else self._cwd.rstrip("/\\").replace("\\", "/").split("/")[-1]
-        )
+        project = project_of(self._cwd, self._log.workspace.root)
         steps = _with_finals([step for step in self._steps if step.event not in gone])
         return SessionView(self._first.session, project, self._role, self._first.agent, tuple(steps))
 

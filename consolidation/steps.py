@@ -1,17 +1,20 @@
 """The steps of a run, each a function of the run: find, search, draft, verify, write; the rest in steps_after."""
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from consolidation import steps_after
+from consolidation.adopt import adopt
 from consolidation.candidates import candidate_of, hash_of, outcome_drafts, verdict_draft
+from consolidation.citations import cited
 from consolidation.decide import decide
 from consolidation.find import find as find_in
 from consolidation.model import Candidate, StepResult, Touched
 from consolidation.neighbours import touched as near
 from consolidation.places import word_for_word
+from consolidation.prevented import prevented
 from consolidation.review import review
 from consolidation.run import DONE, SAME, SKIPPED, Judged, Run, Step
 from consolidation.sessions import views
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from indexer.store import Store
 
 FIND = "find"
-PROOFS: tuple[Callable[[Run], list[Draft]], ...] = ()
 
 
 def find(run: Run) -> StepResult:
@@ -94,7 +96,8 @@ def _file_checks(run: Run) -> Iterator[Draft]:
 
 def search(run: Run) -> StepResult:
     """Look up what answers have used since, which tells what memories are worth."""
-    run.proofs = [event for proof in PROOFS for event in proof(run)]
+    used = cited(run.log, run.since, run.state)
+    run.proofs = [*used, *prevented(run.log, used, run.state)]
     return StepResult(
         "search",
         DONE if run.proofs else SAME,
@@ -207,6 +210,7 @@ def write(run: Run) -> StepResult:
             new += 1
             _count(run, judged)
             run.changed = run.changed or judged.decision.outcome == "memory" or judged.decision.reason == "confirmed"
+    new += run.write(adopt(run.log, run.state, run.at))  # of memories that stand by now
     if not run.dry_run:
         refresh(run.workspace)
     return StepResult("write", DONE if new else SAME, run.counts["accepted"], _told(run))

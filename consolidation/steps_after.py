@@ -2,10 +2,12 @@
 
 from typing import Any
 
+from consolidation.apply import apply
 from consolidation.archive import manifest, sources
 from consolidation.model import StepResult
 from consolidation.run import DONE, FAILED, SAME, SKIPPED, Run
 from indexer.exchange import INDEXED_TYPES
+from indexer.store import Store
 from transcript.canonical import sha256_hex
 from transcript.projections import handoff as handoff_page
 from transcript.projections.views import folder_of, lag, refresh
@@ -28,7 +30,7 @@ def archive(run: Run) -> StepResult:
 
 
 def index(run: Run) -> StepResult:
-    """Bring the index up to what was written."""
+    """Bring the index up to what was written, and to what the record proves memories to be worth."""
     if run.dry_run:
         return StepResult("index", SKIPPED, note="dry run")
     before = _watermark(run)
@@ -36,8 +38,11 @@ def index(run: Run) -> StepResult:
     behind = _last_seq(run) - int(made["watermark"])
     if behind > 0:
         return StepResult("index", FAILED, note=f"the index ends {counted(behind, 'event')} before the record")
+    with Store.open(run.workspace.index_path, "w") as store:
+        weighed = apply(run.workspace, store, run.settings)
     new = int(made["watermark"]) - before
-    return StepResult("index", DONE if new else SAME, int(made["chunks"]), f"{counted(new, 'event')} read")
+    note = f"{counted(new, 'event')} read, {counted(weighed, 'weight')} changed"
+    return StepResult("index", DONE if new or weighed else SAME, int(made["chunks"]), note)
 
 
 def _watermark(run: Run) -> int:

@@ -128,19 +128,41 @@ def _stem(word: str) -> str:
 # -- from the record -----------------------------------------------------------------------
 
 
+@dataclass(frozen=True, slots=True)
+class Answered:
+    """What followed a turn in its session up to the next prompt: replies with their words, and what tools showed."""
+
+    replies: tuple[tuple[Event, str], ...] = ()
+    seen: tuple[str, ...] = ()
+
+    @property
+    def text(self) -> str:
+        """The whole answer."""
+        return "\n".join(text for _, text in self.replies)
+
+
 def used(log: Log, turn: Event) -> list[Use] | None:
     """Return what became of each item of a recorded turn, in the order of its block; None while no answer is known."""
+    return used_in(log, turn, answered(log, turn))
+
+
+def answered(log: Log, turn: Event) -> Answered:
+    """Return what followed a recorded turn; empty while no answer is known."""
+    body = log.body(turn)
+    session = str(body.get("asked_in", ""))
+    return _after(log, turn, session, str(body.get("prompt", ""))) if session and body.get("items") else Answered()
+
+
+def used_in(log: Log, turn: Event, given: Answered) -> list[Use] | None:
+    """Return what became of each item of a recorded turn in the answer given; None when that is empty."""
     body = log.body(turn)
     items = _items(log, body)
-    session = str(body.get("asked_in", ""))
-    if not items or not session:
+    if not items or not given.text:
         return None
-    answer, seen = _after(log, turn, session, str(body.get("prompt", "")))
-    if not answer:
-        return None
-    before = (e for e in islice(log.read_back(turn.position), LOOK_BACK) if e.session == session and e.id != turn.id)
-    seen += [_text(log, event) for event in before if event.type != ledger.TYPE]
-    return judge_use(items, answer, [str(body.get("prompt", "")), *seen])
+    before = islice(log.read_back(turn.position), LOOK_BACK)
+    asked_in = str(body.get("asked_in", ""))
+    seen = [_text(log, e) for e in before if e.session == asked_in and e.id != turn.id and e.type != ledger.TYPE]
+    return judge_use(items, given.text, [str(body.get("prompt", "")), *given.seen, *seen])
 
 
 def _items(log: Log, body: Mapping[str, Any]) -> list[Injected]:
@@ -157,10 +179,10 @@ def _items(log: Log, body: Mapping[str, Any]) -> list[Injected]:
     return found
 
 
-def _after(log: Log, turn: Event, session: str, prompt: str) -> tuple[str, list[str]]:
+def _after(log: Log, turn: Event, session: str, prompt: str) -> Answered:
     """What the assistant said to a turn's prompt, and what its tools showed it before the next prompt."""
     sieve = Sieve(groups=((b',"session":' + canonical(session),),))
-    answer: list[str] = []
+    replies: list[tuple[Event, str]] = []
     seen: list[str] = []
     begun = False
     for event in islice(log.read(turn.position, sieve=sieve), LOOK_AHEAD):
@@ -171,10 +193,10 @@ def _after(log: Log, turn: Event, session: str, prompt: str) -> tuple[str, list[
                 break
             begun = folded(strip_blocks(_text(log, event))) == folded(strip_blocks(prompt))
         elif begun and event.type == "conversation_turn" and event.body.get("kind") == "reply":
-            answer.append(_text(log, event))
+            replies.append((event, _text(log, event)))
         elif begun and event.type == "tool_result":
             seen.append(_text(log, event))
-    return "\n".join(answer), seen
+    return Answered(tuple(replies), tuple(seen))
 
 
 def _text(log: Log, event: Event) -> str:

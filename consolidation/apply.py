@@ -1,0 +1,44 @@
+"""Brings what the index knows of a memory's worth up to what the record proves: weights, approvals, risks."""
+
+from consolidation.approval import Authorised
+from consolidation.experience import Experience, experience_of
+from consolidation.settings import Settings
+from indexer import standing
+from indexer.store import Store
+from transcript.event import moment
+from transcript.log import Log
+from transcript.memories import Memory, fold_memories
+from transcript.workspace import Workspace
+
+
+def apply(
+    workspace: Workspace,
+    store: Store,
+    settings: Settings,
+    *,
+    authorised: Authorised | None = None,
+) -> int:
+    """Return how many rows differed and were written; the same record and settings again: none.
+
+    Losing the index loses nothing of it. Approvals are held against the workspace's own key unless `authorised` says
+    otherwise.
+    """
+    log = Log(workspace)
+    state = fold_memories(log)
+    worth = experience_of(log, settings.experience, authorised=authorised)
+    return standing.write(store, {name: weighed(one, state.memories.get(name)) for name, one in worth.items()})
+
+
+def weighed(experience: Experience, memory: Memory | None) -> standing.Weighed:
+    """Return a memory's row; of a passage that was cited, memory is None."""
+    risks = (
+        [name for name, so in (("stale", memory.stale_paths), ("conflict", memory.conflicts)) if so] if memory else []
+    )
+    return standing.Weighed(
+        approved=experience.approved,
+        raw=experience.raw,
+        hits=experience.hits,
+        applied=int(moment(experience.applied).timestamp()) if experience.applied else 0,
+        roles=experience.roles,
+        risks=tuple(risks),
+    )
