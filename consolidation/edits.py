@@ -1,0 +1,77 @@
+"""Makes proposals of the files that somebody changed by hand: what was kept aside, and what still lies in its place."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from consolidation.loader import Document, document
+from consolidation.model import Candidate, folded
+from consolidation.subject import subject
+from transcript import secrets
+from transcript.memories import Memory, MemoryState, Span
+from transcript.projections import memory_files
+from transcript.projections.views import folder_of, memory_folder
+from transcript.workspace import Workspace
+
+
+def hand_edits(workspace: Workspace, state: MemoryState) -> list[Candidate]:
+    """Return what the edited files of a project say otherwise than their memories, each once, by name.
+
+    An edit that leaves statement, reason, type and tags as they are is none; a file that can no longer be read stays
+    where it lies. The same edit gives the same candidate: nothing is proposed twice.
+    """
+    views = folder_of(workspace.root)
+    if views is None:
+        return []
+    folder, key = memory_folder(views), workspace.id_key()
+    found: dict[str, Candidate] = {}
+    for name, data in _edited(folder):
+        try:
+            edit = document(name, data)
+        except ValueError:
+            continue
+        memory = state.memories.get(edit.id) or _named(state, name)
+        candidate = _candidate(edit, memory, key) if memory is not None else None
+        if candidate is not None:
+            found.setdefault(candidate.id, candidate)
+    return list(found.values())
+
+
+def _edited(folder: Path) -> Iterator[tuple[str, bytes]]:
+    for name, data in memory_files.copies(folder):
+        yield f"{memory_files.EDITED}/{name}", data
+    for path in sorted(folder.glob("*.md")):
+        data = path.read_bytes() if path.is_file() and path.name != memory_files.INDEX else b""
+        if memory_files.is_ours(data) and not memory_files.is_sealed(data):
+            yield path.name, data
+
+
+def _named(state: MemoryState, name: str) -> Memory | None:
+    """Return the memory whose pointer stands in a file's name: its front matter may be gone."""
+    stem = Path(name).name.split(".")[0]
+    short = stem.rpartition("-")[2]
+    return next((memory for memory in state.memories.values() if memory.id.startswith(short)), None) if short else None
+
+
+def _candidate(edit: Document, memory: Memory, key: bytes) -> Candidate | None:
+    text, why = secrets.mask(edit.statement, key)[0], secrets.mask(edit.why, key)[0]
+    whole, reworded = Span(memory.id, 0, len(memory.text)), folded(text) != folded(memory.statement)
+    held = (folded(memory.why), memory.memory_type, memory.tags)
+    if not reworded and (folded(why), edit.memory_type, edit.tags) == held:
+        return None
+    return Candidate(
+        found_by="hand_edit",
+        memory_type=edit.memory_type,
+        text=text,
+        why=why,
+        sources=memory.sources if reworded else (*memory.sources, whole),  # equal words are another candidate still
+        said_at=memory.said_at,
+        subject=subject(text),
+        projects=memory.projects,
+        roles=memory.roles,
+        tags=edit.tags,
+        privacy=memory.privacy,
+        agent_id=memory.agent_id,
+        supersedes=whole,
+        mistake=memory.mistake,
+        file=(edit.path, edit.sha256),
+    )

@@ -1,0 +1,110 @@
+"""What somebody changes by hand in a memory's file becomes a proposal, once."""
+
+from pathlib import Path
+
+import pytest
+from support.remembered import make_remembered
+
+from consolidation.edits import hand_edits
+from transcript import memory_drafts as drafts
+from transcript.memories import Span
+from transcript.projections import views
+
+TEXT = "The importer keeps the last line of a file."
+
+
+@pytest.fixture
+def held(tmp_path):
+    made = make_remembered(tmp_path)
+    made.remember(made.candidate(TEXT))
+    views.project(made.log.workspace)
+    return made
+
+
+def the_file(held) -> Path:
+    [path] = (held.log.workspace.root / ".recall" / "memory").glob("the-*.md")
+    return path
+
+
+def edit(held, old: str, new: str) -> None:
+    text = the_file(held).read_text("utf-8")
+    assert old in text
+    the_file(held).write_text(text.replace(old, new), "utf-8")
+
+
+def proposed(held):
+    return hand_edits(held.log.workspace, held.state)
+
+
+def test_an_edit_is_proposed_before_and_after_the_file_was_written_again(held):
+    [memory] = held.state.memories.values()
+    edit(held, "the last line", "every line")
+
+    [before] = proposed(held)
+    views.project(held.log.workspace)
+    [after] = proposed(held)
+
+    assert before.id == after.id
+    assert (after.found_by, after.text) == ("hand_edit", "The importer keeps every line of a file.")
+    assert after.supersedes == Span(memory.id, 0, len(memory.text))
+    assert after.file is not None
+    assert after.sources == memory.sources
+
+
+def test_the_same_edit_made_again_is_the_same_candidate(held):
+    for _ in range(2):
+        edit(held, "the last line", "every line")
+        views.project(held.log.workspace)
+
+    assert len(proposed(held)) == 1
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("Why: it was said", "Why: it was measured"), ("type: project_fact", "type: lesson"), ("tags: []", "tags: [io]")],
+    ids=["reason", "type", "tags"],
+)
+def test_an_edit_of_what_stands_around_the_words_is_another_candidate(held, old, new):
+    edit(held, old, new)
+
+    [one] = proposed(held)
+
+    assert one.text == TEXT
+    assert one.id not in held.state.candidates
+
+
+@pytest.mark.parametrize(
+    ("old", "new"),
+    [("the last line", "the  last line"), ("privacy: ", "privacy:  "), ("---\nThe", "The")],
+    ids=["blanks", "layout", "no front matter any more"],
+)
+def test_an_edit_that_says_nothing_else_is_none(held, old, new):
+    edit(held, old, new)
+
+    assert proposed(held) == []
+
+
+def test_a_credential_typed_into_a_file_is_masked(held):
+    edit(held, "the last line", "AKIAQ3EGRZ7XWPLMNB5T")
+
+    [one] = proposed(held)
+
+    assert "AKIAQ3EGRZ7XWPLMNB5T" not in one.text
+    assert "[secret:" in one.text
+
+
+def test_the_edit_of_a_file_whose_memory_is_gone_is_left_alone(held):
+    edit(held, "the last line", "every line")
+    [memory] = held.state.memories
+    del held.state.memories[memory]
+
+    assert proposed(held) == []
+
+
+def test_a_proposed_edit_is_recorded_like_any_candidate(held):
+    edit(held, "the last line", "every line")
+    [one] = proposed(held)
+
+    held.append([drafts.candidate(drafts.Told("2026-03-01T12:00:00.000Z"), one.body())])
+
+    assert held.state.candidates[one.id].body["file"]["path"].startswith("the-importer-keeps")
