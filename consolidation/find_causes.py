@@ -1,4 +1,7 @@
-"""Finds why something failed, said by the agent in one sentence, where an edit and a passing command came after it."""
+"""Finds why something failed, said by the agent in one sentence, where an edit and a passing check came with it.
+
+Either the cause is said first and acted upon afterwards, or a final answer tells of it when all is done.
+"""
 
 import re
 from collections.abc import Sequence
@@ -28,7 +31,8 @@ _CHECKS = re.compile(
 )
 _PASSING = re.compile(  # what is soon untrue, or was an agent's own slip
     r"\b(?:at|on) lines? \d|\blines? \d+\b|\bI(?:'m| was| am| had| need)?\b|"
-    r"\b(?:now|recently|currently|doesn't need|don't need)\b",
+    r"\b(?:now|recently|currently|doesn't need|don't need|looking at|we never|staged|uncommitted)\b|"
+    r"^the (?:lint|linter|tests?|build) (?:is|are|was|were) failing\b",
     re.IGNORECASE,
 )
 
@@ -36,12 +40,17 @@ _PASSING = re.compile(  # what is soon untrue, or was an agent's own slip
 def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> list[Candidate]:
     """Return the causes of a session that were acted upon, in order."""
     steps = [step for step in view.steps if not step.worker]
-    found = []
+    found: list[Candidate] = []
+    asked = 0
     for at, step in enumerate(steps):
+        if step.kind == "prompt":
+            asked = at
         if step.kind != "reply":
             continue
         causes = [one for one in prose(step.text) if _is_cause(one)]
         closed = _closed(steps[at + 1 : at + 1 + WITHIN]) if causes else None
+        if causes and closed is None and step.final:
+            closed = _closed(steps[asked:at])
         if closed is None:
             continue
         edit, run = closed
@@ -64,11 +73,11 @@ def _is_cause(sentence: Sentence) -> bool:
     )
 
 
-def _closed(later: Sequence[Step]) -> tuple[Step, Step] | None:
-    """Return the first edit of what follows and the first check that passes after it."""
+def _closed(steps: Sequence[Step]) -> tuple[Step, Step] | None:
+    """Return the first edit of these steps and the first check that passes after it."""
     edit: Step | None = None
     calls: dict[str, Step] = {}
-    for step in later:
+    for step in steps:
         if step.kind == "call":
             calls[str((step.body or {}).get("call_id", ""))] = step
             if edit is None and is_write(step.tool) and not (path_of(step) or ".md").endswith(".md"):

@@ -56,14 +56,31 @@ def test_cause_that_was_acted_upon_is_found_with_what_closed_it(tmp_path):
         "The issue is that the hook runs in the current folder and not in the repository of the test.",
         f"```\n{CAUSE}\n```",
         "It failed because `IsGitHookInstalled()` runs in the current folder, not in the test's repository.",
+        CAUSE.replace("runs in", "at line 12 runs in"),
+        CAUSE.replace("runs in", "now runs in"),
     ],
-    ids=["hedged", "wondering", "question", "no identifier", "code", "dangling"],
+    ids=["hedged", "wondering", "question", "no identifier", "code", "dangling", "line", "soon untrue"],
 )
 def test_sentence_that_does_not_state_a_cause_by_itself_is_passed_over(said, tmp_path):
     talk = Dialogue()
     talk.reply(said)
 
     assert found(fixed(talk), tmp_path) == []
+
+
+def test_final_answer_that_tells_the_cause_of_what_was_just_fixed_counts_as_well(tmp_path):
+    said = "**Root cause**: `loadPorts` reads `config.toml` only after the admin server has bound its port."
+    talk = Dialogue()
+    talk.prompt("the admin port is wrong")
+    talk.reply("I'll look.", message="m1")
+    fixed(talk)
+    talk.reply(f"Fixed.\n\n{said}", message="m2")
+    talk.prompt("thanks")
+    talk.reply(said, message="m3")
+
+    (cause,) = found(talk, tmp_path)
+
+    assert (cause.text, cause.why) == (said, "fixed in `hooks.go`; `go test ./...` passed after it")
 
 
 @pytest.mark.parametrize("missing", ["edit", "run", "passing run"])
