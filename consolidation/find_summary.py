@@ -4,6 +4,7 @@ Nothing is retold: all of it is quoted with its place. It tells the agent that c
 session, and where. A session in which nothing was written or decided leaves none.
 """
 
+import re
 from collections.abc import Iterator
 
 from consolidation.find_causes import path_of
@@ -17,20 +18,21 @@ from transcript.projections.fold import is_write
 from transcript.telling import counted
 
 LEAST_EXCHANGES, LEAST_WORDS = 3, 4
-MOST_CHARS, MOST_DECISIONS, MOST_FILES = 300, 3, 5
+LEAST_CHARS, MOST_CHARS = 120, 300
+MOST_DECISIONS, MOST_FILES = 3, 5
+_AHEAD = re.compile(r"\b(?:let me|let's|i'll|now i)\b", re.IGNORECASE)
 
 
 def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> list[Candidate]:
     """Return the extract of a session with at least LEAST_EXCHANGES exchanges, or nothing."""
     steps = [step for step in view.steps if not step.worker]
     prompts = [step for step in steps if step.kind == "prompt"]
-    last = next((step for step in reversed(steps) if step.final), None)
-    if len(prompts) < LEAST_EXCHANGES or last is None:
+    if len(prompts) < LEAST_EXCHANGES:
         return []
     decided, files = list(_decided(steps)), _files(steps)
     if not decided and not files:
         return []
-    quoted = [marked(step.event, step.text, one.start, one.end, key) for step, one in (*decided, *_answered(last))]
+    quoted = [marked(step.event, step.text, one.start, one.end, key) for step, one in (*decided, *_answered(steps))]
     if not quoted:
         return []
     asked = [marked(step.event, step.text, one.start, one.end, key) for step, one in _asked(prompts)]
@@ -43,7 +45,7 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
             text=text,
             why=_why(asked[0][1] if asked else "", len(prompts), files),
             sources=tuple(span for span, _ in (*quoted, *asked)),
-            said_at=last.ts,
+            said_at=steps[-1].ts,
             subject=subject(text),
             projects=(view.project,) if view.project else (),
             roles=(view.role,) if view.role else (),
@@ -75,15 +77,17 @@ def _decided(steps: list[Step]) -> Iterator[tuple[Step, Sentence]]:
     yield from found[-MOST_DECISIONS:]
 
 
-def _answered(last: Step) -> Iterator[tuple[Step, Sentence]]:
-    """Yield the beginning of the last answer: its first whole sentences, as far as they reach in MOST_CHARS."""
-    said = list(prose(last.text))
-    fitting = [one for one in said if one.end - said[0].start <= MOST_CHARS]
-    while fitting and fitting[-1].text.endswith("?"):  # "shall I commit it?" tells nothing
-        fitting.pop()
-    if fitting:
-        start, end = fitting[0].start, fitting[-1].end
-        yield last, Sentence(start, end, last.text[start:end])
+def _answered(steps: list[Step]) -> Iterator[tuple[Step, Sentence]]:
+    """Yield the beginning of the last answer that tells something: its first whole sentences within MOST_CHARS."""
+    for step in reversed(steps):
+        said = list(prose(step.text)) if step.final else []
+        fitting = [one for one in said if one.end - said[0].start <= MOST_CHARS]
+        while fitting and fitting[-1].text.rstrip("*_").endswith(("?", ":")):  # "shall I commit it?" tells nothing
+            fitting.pop()
+        head = step.text[fitting[0].start : fitting[-1].end] if fitting else ""
+        if len(head) >= LEAST_CHARS and not _AHEAD.search(head):
+            yield step, Sentence(fitting[0].start, fitting[-1].end, head)
+            return
 
 
 def _files(steps: list[Step]) -> list[str]:

@@ -20,6 +20,12 @@ from transcript.memories import MemoryState
 FACT = "timestamps are stored in UTC, decision avocet-3232."
 
 
+END = (
+    "The importer keeps the last line now. `flush()` is called at the end of each file, which the old code left out "
+    "when the file had no newline at its end."
+)
+
+
 def repeated(log: Log):
     """Return what is found to be repeated, with the index of the record at hand."""
     key = log.workspace.id_key()
@@ -96,7 +102,13 @@ def talk_of_three() -> Dialogue:
     talk.prompt("and the tests?")
     talk.reply("They pass.")
     talk.prompt("ok")
-    talk.reply("The importer keeps the last line now. `flush()` is called at the end. Shall I commit it?")
+    talk.reply(f"{END} Shall I commit it?")
+    talk.prompt("yes")
+    talk.reply("Committed.")
+    talk.prompt("and the docs?")
+    talk.reply(
+        "Let me look at the docs first, all of them, from the first page to the last, and then at the changelog."
+    )
     return talk
 
 
@@ -109,10 +121,10 @@ def extract(talk: Dialogue, folder):
 def test_the_extract_quotes_the_end_and_says_what_was_asked_for(tmp_path):
     log, [one] = extract(talk_of_three(), tmp_path)
 
-    assert one.text == "The importer keeps the last line now. `flush()` is called at the end."
+    assert one.text == END
     assert one.why == (
         'asked first: "The importer loses the last line of a file."; '
-        "extract of a session of 3 exchanges; wrote importer.py"
+        "extract of a session of 5 exchanges; wrote importer.py"
     )
     assert (one.kind, one.covers) == ("summary", ("s1", 1, log.head().seq))
     key = log.workspace.id_key()
@@ -123,7 +135,7 @@ def test_the_extract_quotes_the_end_and_says_what_was_asked_for(tmp_path):
 def test_a_session_that_goes_on_has_another_extract(tmp_path):
     longer = talk_of_three()
     longer.prompt("thanks")
-    longer.reply("The changelog names it too.")
+    longer.reply(END.replace("importer", "exporter"))
 
     _, [first] = extract(talk_of_three(), tmp_path / "first")
     _, [then] = extract(longer, tmp_path / "then")
