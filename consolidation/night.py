@@ -14,6 +14,7 @@ from typing import Any
 from consolidation.model import Deps, Report
 from consolidation.run import BUSY, DONE, FAILED, SAME, SKIPPED, UNCHANGED, OnStage, alone, work
 from consolidation.settings import Settings
+from consolidation.triggers import due
 from transcript.errors import RecallError, clip
 from transcript.event import Position, moment, stamp
 from transcript.memories import fold_memories
@@ -127,10 +128,13 @@ class _Night:
         return DONE if new else SAME, new, f"{counted(new, 'new passage')} of {int(made['chunks']):,}"
 
     def _consolidate(self) -> Outcome:
-        deps, settings = self.deps, self.settings
-        self.report = work(deps, settings, trigger=self.trigger, now=self.now, full=self.full, on_stage=self._on_part)
+        """Too many memories, or too many that no longer hold, are an occasion: the whole record is read again."""
+        wanted = due(fold_memories(self.deps.log), self.settings.consolidation, self.now)
+        trigger, full = (wanted[0].trigger, True) if wanted else (self.trigger, self.full)
+        self.report = work(self.deps, self.settings, trigger=trigger, now=self.now, full=full, on_stage=self._on_part)
         part = _told(self.report)
-        return part.state, part.count, part.note
+        asked = "".join(f"; due: {one.trigger} ({one.why})" for one in wanted)
+        return part.state, part.count, part.note + asked
 
     def _verify(self) -> Outcome:
         workspace = self.deps.workspace

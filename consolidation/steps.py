@@ -10,6 +10,7 @@ from consolidation.adopt import adopt
 from consolidation.candidates import candidate_of, hash_of, outcome_drafts, verdict_draft
 from consolidation.citations import cited
 from consolidation.decide import decide
+from consolidation.edits import hand_edits
 from consolidation.find import find as find_in
 from consolidation.model import Candidate, StepResult, Touched
 from consolidation.neighbours import touched as near
@@ -50,6 +51,7 @@ def find(run: Run) -> StepResult:
                     run.views.append(view)
     if not run.settings.consolidation.summaries:
         found = {name: one for name, one in found.items() if one.kind != "summary"}
+    found |= {one.id: one for one in hand_edits(run.workspace, run.state)}
     run.candidates = _in_order([*_open(run), *(one for one in found.values() if one.id not in run.state.candidates)])
     run.checks = list(_file_checks(run))
     new = sum(one.id not in run.state.candidates for one in run.candidates)
@@ -98,6 +100,8 @@ def search(run: Run) -> StepResult:
     """Look up what answers have used since, which tells what memories are worth."""
     used = cited(run.log, run.since, run.state)
     run.proofs = [*used, *prevented(run.log, used, run.state)]
+    for one in used:
+        run.state.cited.setdefault(one.body["of"], set()).add(one.body["session"])
     return StepResult(
         "search",
         DONE if run.proofs else SAME,

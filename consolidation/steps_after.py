@@ -6,7 +6,6 @@ from consolidation.apply import apply
 from consolidation.archive import manifest, sources
 from consolidation.model import StepResult
 from consolidation.run import DONE, FAILED, SAME, SKIPPED, Run
-from indexer.exchange import INDEXED_TYPES
 from indexer.store import Store
 from transcript.canonical import sha256_hex
 from transcript.projections import handoff as handoff_page
@@ -79,8 +78,7 @@ def _faults(run: Run) -> list[str]:
     found: list[str] = []
     new = [event.id for event in run.wrote if event.type == "memory.written"]
     with run.deps.open_store() as store:
-        held = "memory.written" in INDEXED_TYPES
-        lost = [name[:10] for name in new if held and not store.chunks_of(name)]
+        lost = [name[:10] for name in new if not store.chunks_of(name)]
     if lost:
         found.append(f"not in the index: {', '.join(lost)}")
     asked = new[:PROBED]

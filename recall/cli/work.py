@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from consolidation.settings import Settings
     from health.facts import IndexFacts
     from indexer.embedder import Embedder
+    from indexer.store import Store
     from transcript.workspace import Workspace
 
 EMBED_S = 600.0
@@ -94,7 +95,7 @@ def capture(app: App, workspace: Workspace) -> int:
 
 
 def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
-    """Bring the index up to the record: words, then vectors; return where it stands and how many passages are new.
+    """Bring the index up to the record: words, vectors, what memories are worth; return where it stands and what is new.
 
     The model is loaded only where text waits for it.
     """
@@ -114,6 +115,7 @@ def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
             until = time.monotonic() + EMBED_S
             queue.embed(store, embedder, shape, should_stop=lambda: time.monotonic() > until)
             left = len(queue.pending(store, store.generation, shape))
+        weighed = weigh(app, workspace, store)
         meta = store.meta()
         seq = watermark_seq(store)
         return {
@@ -122,7 +124,18 @@ def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
             "chunks": meta.n_chunks,
             "pending": left,
             "new": made.chunks,
+            "weighed": weighed,
         }
+
+
+def weigh(app: App, workspace: Workspace, store: Store) -> int:
+    """Let an index know what the record proves memories to be worth; return how many rows changed.
+
+    A run does so as it goes on; an index that was made anew knows nothing of it.
+    """
+    from consolidation.apply import apply
+
+    return apply(workspace, store, settings_of(app))
 
 
 def health(app: App, workspace: Workspace, *, light: bool) -> Mapping[str, Any]:

@@ -5,6 +5,7 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
+from consolidation.apply import apply
 from consolidation.model import Deps, Report
 from consolidation.run import consolidate
 from consolidation.settings import Settings
@@ -55,6 +56,7 @@ class Running:
         self.indexed += 1
         with Store.open(self.workspace.index_path, "w") as store:
             report = writer.index(self.workspace, store, IndexSettings(), now=NOW)
+            apply(self.workspace, store, self.settings)
             meta, seq = store.meta(), watermark_seq(store)
         held = {"watermark": seq, "data_version": meta.data_version, "chunks": meta.n_chunks}
         return {**held, "pending": 0, "new": report.chunks}

@@ -1,0 +1,183 @@
+"""The nightly job: every part told, nothing twice, whatever the clock does."""
+
+import json
+from collections.abc import Callable
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+from support.record import NOW
+from support.running import CAUSE, Running, make_running, talk_of_causes
+
+from consolidation.night import FILE, VERIFIED, Night, last, night
+from consolidation.run import LOCK
+from transcript.errors import RecallError
+from transcript.lock import FileLock
+
+LATER = "The issue is that `saveUser()` drops `created_at` for the rows of guests and of imported users."
+LAST = "The root cause is that `parseDate()` reads `08/09` as the ninth of August wherever no locale is set."
+PARTS = ["capture", "index", "consolidate", "verify", "project", "health", "self test"]
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Running:
+    return make_running(tmp_path, talk_of_causes(CAUSE))
+
+
+def run(project: Running, now: datetime = NOW, *, full: bool = False, dry_run: bool = False) -> Night:
+    return night(project.deps(), project.settings, now=now, full=full, dry_run=dry_run)
+
+
+def states(done: Night) -> dict[str, str]:
+    return {part.name: part.state for part in done.parts}
+
+
+def test_every_part_is_told_with_its_outcome(project: Running) -> None:
+    done = run(project)
+
+    assert list(states(done)) == PARTS
+    assert (done.state, done.failed) == ("complete", ())
+    assert done.report is not None
+    assert done.report.counts["accepted"] == 1
+    assert {part.name: part.note for part in done.parts}["self test"] == "1 of 1 recalled"
+    assert last(project.workspace)["state"] == "complete"
+
+
+def test_the_second_run_of_the_same_night_changes_nothing(project: Running) -> None:
+    """CARD-10."""
+    run(project)
+    before = project.workspace.activity.read_bytes()
+    files = sorted((project.workspace.root or Path()).glob(".recall/**/*"))
+
+    done = run(project, NOW + timedelta(hours=1))
+
+    assert project.workspace.activity.read_bytes() == before
+    assert sorted((project.workspace.root or Path()).glob(".recall/**/*")) == files
+    assert states(done)["consolidate"] == "unchanged"
+    assert next(part.note for part in done.parts if part.name == "consolidate").startswith("nothing new since ")
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        ("2026-03-29T00:59:59", "2026-03-29T01:00:01"),
+        ("2026-10-25T00:59:59", "2026-10-25T01:00:01"),
+        ("2026-03-01T12:00:00", "2025-03-01T12:00:00"),
+    ],
+    ids=["clocks go forward", "clocks go back", "a clock a year back"],
+)
+def test_no_clock_decides_what_there_is_to_do(first: str, second: str, project: Running) -> None:
+    times = [datetime.fromisoformat(text).replace(tzinfo=UTC) for text in (first, second)]
+
+    run(project, times[0])
+    before = len(project.events())
+    done = run(project, times[1])
+
+    assert len(project.events()) == before
+    assert done.state == "complete"
+
+
+def test_a_run_that_comes_while_another_works_ends_at_once(project: Running) -> None:
+    """Case conc-nightly-overlap, 1."""
+    lock = FileLock(project.workspace.run_dir / LOCK)
+    assert lock.acquire()
+
+    done = run(project)
+    lock.release()
+
+    assert done.state == "busy"
+    assert "nothing done" in done.parts[0].note
+    assert project.events("memory.candidate") == []
+    assert last(project.workspace) == {}
+
+
+def broken(*_: object) -> int:
+    raise RecallError("no room left")
+
+
+@pytest.mark.parametrize(
+    ("changes", "part"),
+    [({"capture": broken}, "capture"), ({"index": broken}, "index"), ({"probe": broken}, "self test")],
+    ids=["capture", "index", "self test"],
+)
+def test_a_part_that_fails_is_named_and_keeps_no_later_one_from_its_work(
+    changes: dict[str, Callable[..., int]], part: str, project: Running
+) -> None:
+    """Case conc-nightly-overlap, 4: a failed run is not the last successful one."""
+    project.changes = changes
+
+    done = run(project)
+
+    assert part in done.failed
+    assert list(states(done)) == PARTS
+    assert states(done)["verify"] == "done"
+    held = json.loads((project.workspace.run_dir / FILE).read_text())
+    assert (held["state"], held["failed"]) == ("failed", list(done.failed))
+
+
+def test_a_dead_process_blocks_nobody(project: Running) -> None:
+    """Case conc-nightly-overlap, 3: the lock file of a process that is gone stays behind, unlocked."""
+    (project.workspace.run_dir / LOCK).write_text("999999999")
+
+    assert run(project).state == "complete"
+
+
+def test_the_record_is_verified_from_where_the_last_night_ended_and_whole_every_week(project: Running) -> None:
+    def checked(done: Night) -> int:
+        return next(part.count for part in done.parts if part.name == "verify")
+
+    whole = checked(run(project))
+    project.goes_on(talk_of_causes(LATER, session="s2"))
+
+    later = checked(run(project, NOW + timedelta(days=1)))
+    full = checked(run(project, NOW + timedelta(days=1), full=True))
+    (project.workspace.run_dir / VERIFIED).write_text(
+        json.dumps(json.loads((project.workspace.run_dir / VERIFIED).read_text()) | {"whole": "2026-02-20T00:00:00Z"})
+    )
+    weekly = checked(run(project, NOW + timedelta(days=2)))
+
+    assert 0 < later < full
+    assert whole < full
+    assert weekly == full
+
+
+def test_damage_in_the_record_fails_the_night_and_is_found_again(project: Running) -> None:
+    run(project)
+    record = project.workspace.activity.read_bytes()
+    project.workspace.activity.write_bytes(record.replace(b"IsGitHookInstalled", b"IsSvnHookInstalled", 1))
+
+    done = run(project, NOW + timedelta(days=1), full=True)
+    again = run(project, NOW + timedelta(days=2), full=True)
+
+    assert "verify" in done.failed
+    assert "verify" in again.failed
+
+
+def test_a_dry_run_writes_nothing(project: Running) -> None:
+    def everything() -> dict[str, bytes]:
+        home = project.workspace.home
+        return {str(p): p.read_bytes() for p in sorted(home.rglob("*")) if p.is_file() and "sqlite" not in p.name}
+
+    before = everything()
+
+    done = run(project, dry_run=True)
+
+    assert [part.name for part in done.parts] == ["consolidate"]
+    assert done.report is not None
+    assert any(one["type"] == "memory.written" for one in done.report.would_write)
+    assert everything() == before
+
+
+def test_memories_that_no_longer_hold_or_are_too_many_are_due_and_the_night_says_so(project: Running) -> None:
+    """LCA-4.6-06: health lists what is due, the night's checkpoint carries it as its trigger."""
+    run(project)
+    project.goes_on(talk_of_causes(LATER, session="s2"))
+    small = replace(project.settings.consolidation, bloat_memories=1)
+    project.settings = replace(project.settings, consolidation=small)
+
+    run(project, NOW + timedelta(days=1))
+    project.goes_on(talk_of_causes(LAST, session="s3"))
+    run(project, NOW + timedelta(days=2))
+
+    assert [event.body["trigger"] for event in project.events("checkpoint")] == ["nightly", "nightly", "bloat"]
