@@ -95,7 +95,7 @@ def capture(app: App, workspace: Workspace) -> int:
 
 
 def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
-    """Bring the index up to the record: words, vectors, what memories are worth; return where it stands and what is new.
+    """Bring the index up to the record: words, vectors, worth of memories; return where it stands and what is new.
 
     The model is loaded only where text waits for it.
     """
