@@ -71,24 +71,33 @@ class Scored:
 def sourced(scored: Sequence[Scored], settings: SelectionSettings) -> tuple[list[Scored], list[Ranked]]:
     """Best first: a memory and a passage that holds the words it quotes are one item, at the better place.
 
-    The memory speaks where it is the better one, or where its words are most of the passage; else the passage does,
-    for it says more. Either carries the pointer of the other.
+    The memory speaks where it is the better one, or where its words are most of the passage and no inference; else
+    the passage does, for it says more. Either carries the pointer of the other. What a memory is known to risk (stale,
+    conflict) holds for the words that it quotes: then it speaks, at its own place.
     """
     ordered = sorted(scored, key=lambda s: s.order)
     dropped: list[Ranked] = []
     for memory in [item for item in ordered if settings.same_source and item.candidate.standing.quotes]:
         for passage in [item for item in ordered if _quotes(memory.candidate, item.candidate)]:
-            better = next(item for item in ordered if item is memory or item is passage)
-            worse = passage if better is memory else memory
-            speaks = better is memory or 2 * _quoted_chars(memory.candidate) >= len(passage.candidate.text)
+            better = min(memory, passage, key=lambda s: s.order)
+            risky = bool(memory.candidate.standing.risks)
+            speaks = risky or better is memory or _is_most_of(memory.candidate, passage.candidate)
             front, back = (memory, passage) if speaks else (passage, memory)
-            joined = Scored(_both(front.candidate, back.candidate), better.score)
-            ordered = [joined if item is better else item for item in ordered if item is not worse]
+            joined = Scored(_both(front.candidate, back.candidate), memory.score if risky else better.score)
+            ordered = [item for item in ordered if item is not memory and item is not passage]
+            ordered = sorted([*ordered, joined], key=lambda s: s.order)
             dropped.append(Ranked(back.candidate, back.score, "same_source"))
             if not speaks:
                 break
             memory = joined
     return ordered, dropped
+
+
+def _is_most_of(memory: Candidate, passage: Candidate) -> bool:
+    """Whether the words that a memory quotes are at least half of a passage, and the memory says what they say."""
+    quoted = memory.standing.quotes
+    half = quoted is not None and 2 * (quoted[2] - quoted[1]) >= len(passage.text)
+    return half and memory.voice != "inference"
 
 
 def _quotes(memory: Candidate, passage: Candidate) -> bool:
@@ -97,10 +106,6 @@ def _quotes(memory: Candidate, passage: Candidate) -> bool:
         return False
     event, start, end = memory.standing.quotes
     return any(p.event == event and p.start < end and start < p.end for p in passage.pointers)
-
-
-def _quoted_chars(memory: Candidate) -> int:
-    return memory.standing.quotes[2] - memory.standing.quotes[1] if memory.standing.quotes else 0
 
 
 def unique(

@@ -17,6 +17,7 @@ from indexer.rows import (
     EXTERNAL,
     FINAL,
     FROM_WORKER,
+    KIND_NAMES,
     MEMORY,
     PRIVATE,
     PROMPT,
@@ -167,7 +168,7 @@ class _Links:
 
 def _verb(at: PointerRow) -> str:
     stated = statement(at.flags)
-    return "corrected" if stated == "correction" else f"replaced by a {stated}"
+    return "corrected" if stated == "correction" else f"replaced by a {stated or KIND_NAMES[at.kind]}"
 
 
 def _day(at: PointerRow) -> str:
