@@ -31,7 +31,10 @@ def touched(
     """Return memories of any state near to a candidate, nearest first: equal, near by words or meaning, same subject.
 
     By meaning all that words find are compared where there is an embedder, and what the store's vectors find besides.
+    A summary touches none: it tells what a session said, and takes no statement's place.
     """
+    if candidate.kind != "statement":
+        return []
     memories = [memory for memory in state.memories.values() if memory.kind == "statement"]
     ours, text = facts(candidate.text), folded(candidate.text)
     theirs = [facts(memory.statement) for memory in memories]

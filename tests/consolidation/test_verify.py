@@ -188,3 +188,11 @@ def test_what_was_refuted_is_not_remembered_again(kept: Remembered) -> None:
 
     assert judged(kept, kept.candidate(PORT, kept.say(PORT, day=2), day=2)).verdict == "refuted"
     assert judged(kept, kept.candidate(PORT, kept.say(PORT, day=4), day=4)).verdict == "not_refuted"
+
+
+def test_a_summary_takes_no_statements_place(kept: Remembered) -> None:
+    kept.remember(kept.candidate(PORT, day=1))
+    summary = kept.candidate(MOVED, day=2, kind="summary", covers=("s", 1, 2))
+
+    assert touched(summary, kept.state) == []
+    assert judged(kept, summary).verdict == "not_refuted"
