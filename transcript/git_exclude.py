@@ -1,6 +1,7 @@
 """Keeps this machine's files of a project out of its repository, by git's own local exclude list."""
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 
 from transcript.gitdir import git_tree_at
@@ -21,14 +22,28 @@ def list_for(root: Path, file: Path) -> tuple[Path | None, str]:
 
 def is_tracked(root: Path, file: Path) -> bool:
     """Whether file stands in the index of the work tree at root: then no exclude list hides it."""
+    return (root / ".git").exists() and tracking(root)(file)
+
+
+def tracking(root: Path) -> Callable[[Path], bool]:
+    """Return a function that tells whether git tracks a file of the work tree at root; every one where there is none.
+
+    An index whose paths are compressed (version 4) tells of none.
+    """
     dot_git = root / ".git"
+    if not dot_git.exists():
+        return lambda _: True
     try:
         folder = dot_git if dot_git.is_dir() else root / dot_git.read_text().removeprefix("gitdir:").strip()
         index = (folder / "index").read_bytes()
     except (OSError, UnicodeDecodeError):
-        return False
-    path = file.relative_to(root).as_posix().encode()
-    return len(path).to_bytes(2, "big") + path + b"\0" in index  # an entry: its length, its path, a null byte
+        return lambda _: False
+
+    def tracked(file: Path) -> bool:
+        path = file.relative_to(root).as_posix().encode()
+        return len(path).to_bytes(2, "big") + path + b"\0" in index  # an entry: its length, its path, a null byte
+
+    return tracked
 
 
 def holds(listed: Path, line: str) -> bool:

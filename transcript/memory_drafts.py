@@ -255,9 +255,9 @@ def checked(at: Told, memory: str, path: str, sha256: str, *, stale: bool) -> Dr
     return told("memory.checked", at, body, memory, path, sha256)
 
 
-def source(at: Told, path: str, sha256: str, text: str) -> Draft:
-    """Return a file of the project as it stands."""
-    return told("memory.source", at, {"path": path, "sha256": sha256, "text": text}, path, sha256)
+def source(at: Told, path: str, sha256: str, text: str, *, before: str = "") -> Draft:
+    """Return a file of the project as it stands, gone without words; `before` is the event that told of it last."""
+    return told("memory.source", at, {"path": path, "sha256": sha256, "text": text}, path, sha256, before)
 
 
 def cited(
