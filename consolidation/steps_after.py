@@ -2,11 +2,9 @@
 
 from typing import Any
 
-from consolidation.apply import apply
 from consolidation.archive import manifest, sources
 from consolidation.model import StepResult
 from consolidation.run import DONE, FAILED, SAME, SKIPPED, Run
-from indexer.store import Store
 from transcript.canonical import sha256_hex
 from transcript.projections import handoff as handoff_page
 from transcript.projections.views import folder_of, lag, refresh
@@ -37,8 +35,7 @@ def index(run: Run) -> StepResult:
     behind = _last_seq(run) - int(made["watermark"])
     if behind > 0:
         return StepResult("index", FAILED, note=f"the index ends {counted(behind, 'event')} before the record")
-    with Store.open(run.workspace.index_path, "w") as store:
-        weighed = apply(run.workspace, store, run.settings)
+    weighed = int(made.get("weighed", 0))
     new = int(made["watermark"]) - before
     note = f"{counted(new, 'event')} read, {counted(weighed, 'weight')} changed"
     return StepResult("index", DONE if new or weighed else SAME, int(made["chunks"]), note)

@@ -36,6 +36,7 @@ _OPTIONS = (
     click.option("--as", "kind_of_actor", type=click.Choice(["agent", "human"]), help="What the actor is."),
     click.option("--role", default="", help="The role in which it is said."),
     click.option("--session", default="", metavar="ID", help="The session it belongs to."),
+    click.option("--worker", default="", metavar="ID", help="The sub-agent that says it; it counts once consolidated."),
     click.option("--surface", default="", help="The surface it is said on (cli, tui, web, api)."),
     click.option("--session-key", default="", metavar="KEY", help="The key that unites sessions of several surfaces."),
     click.option("--dry-run", is_flag=True, help="Print the event and write nothing."),
@@ -72,6 +73,7 @@ class Said:
     kind_of_actor: str | None
     role: str
     session: str
+    worker: str
     surface: str
     session_key: str
     dry_run: bool
@@ -89,8 +91,11 @@ class Desk:
         self.workspace: Workspace = app.workspace() if said.dry_run else app.writable_workspace()
         self.log: Log = app.log(self.workspace)
         self.by = author(app.env, said.actor, said.kind_of_actor, terminal=sys.stdin.isatty())
-        where = {"role": said.role, "surface": said.surface, "session_key": said.session_key, "cwd": str(app.cwd)}
+        if said.worker and self.by.kind == "human":
+            raise click.UsageError("a sub-agent is no human: give --worker together with --as agent")
+        where = {"role": said.role, "worker": said.worker, "surface": said.surface, "session_key": said.session_key}
         session = said.session or f"recall:{self.log.run_id}"
+        where["cwd"] = str(app.cwd)
         self.at: Setting = Setting(stamp(self.now), session, self.log.run_id, where, self.workspace.id)
 
     def state(self) -> dict[str, Any]:

@@ -11,6 +11,7 @@ from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.calibrate import refit_if_due
 from recall.cli.index_build import backfill, compact, rebuild
 from recall.cli.output import Progress, duration, emit, note, say, size
+from recall.cli.work import weigh
 from transcript.errors import LockBusy
 from transcript.telling import counted
 
@@ -86,7 +87,10 @@ def run(
     # Another model than the default may take less at a time, so chunks can be cut only once it is known.
     early = None if settings.model == DEFAULT_MODEL else app.embedder(count)
     with app.store(workspace, "w") as store:
+        fresh = not store.generation
         words = index_words(app, workspace, store, early)
+        if fresh:
+            weigh(app, workspace, store)
         note(words_text(words))
         if words_only:
             return words, None

@@ -9,6 +9,7 @@ import click
 
 from recall.cli.app import App, moment, pass_app
 from recall.cli.output import Progress, duration, emit, note, say, size
+from recall.cli.work import weigh
 from transcript.telling import counted
 
 if TYPE_CHECKING:
@@ -75,6 +76,8 @@ def rebuild(app: App, words_only: bool, threads: int | None, dry_run: bool, as_j
             progress=shown_words(bar),
             embed_progress=shown_vectors(bar),
         )
+        if report.flipped:
+            weigh(app, workspace, store)
     made = report.vectors.embedded if report.vectors else 0
     if as_json:
         emit(

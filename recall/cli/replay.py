@@ -21,18 +21,21 @@ def command(app: App, ctx: click.Context, cold: bool, vectors: bool, as_json: bo
     \b
         recall replay --cold
     """
+    from recall.cli.work import weigh
     from recall.cold_replay import replay
 
     if not cold:
         raise click.UsageError("replay compares with what the record alone gives: recall replay --cold")
+    workspace = app.workspace()
     with Progress("words") as bar:
         done = replay(
-            app.workspace(),
+            workspace,
             app.config.index(),
             app.embedder(),
             now=app.now(),
             vectors=vectors,
             progress=lambda read, total: bar(read, total, "events"),
+            weigh=lambda store: weigh(app, workspace, store),
         )
     if as_json:
         emit(

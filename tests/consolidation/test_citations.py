@@ -19,6 +19,8 @@ from consolidation.experience import experience_of
 from consolidation.prevented import prevented
 from consolidation.settings import Settings
 from consolidation.span import words
+from indexer import writer
+from indexer.settings import IndexSettings
 from indexer.store import Store
 from recall.memory_settings import ExperienceSettings
 from transcript import memory_drafts as drafts
@@ -378,9 +380,9 @@ def test_weights_that_were_lost_are_the_same_again(tmp_path: Path) -> None:
     with Store.open(project.workspace.index_path) as store:
         held = store.standing([PNPM.id])
     project.workspace.index_path.unlink()
-    project.index()
 
     with Store.open(project.workspace.index_path, "w") as store:
+        writer.index(project.workspace, store, IndexSettings(), now=NOW)
         first, second = (apply(project.workspace, store, Settings()) for _ in range(2))
         assert store.standing([PNPM.id]) == held
     assert first > 0

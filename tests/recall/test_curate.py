@@ -482,3 +482,16 @@ def test_context_combines_its_filters(recall):
     ).rows()
 
     assert [row["text"] for row in rows[:-1]] == ["the wagtail port is 8001"]
+
+
+def test_what_a_sub_agent_says_is_recorded_as_its_word(recall):
+    """LCA-4.7-06: it is told apart, so that it weighs nothing before consolidation has adopted it."""
+    pointer = make_draft(0).id[:10]
+
+    done = recall("correct", pointer, "the port is 8443", "--worker", "a1", "--as", "agent", "--actor", "helper")
+    person = recall("correct", pointer, "the port is 8443", "--worker", "a1")
+
+    assert done.code == 0, done.err
+    (event,) = [event for event in recall.log.read() if event.type == "correction"]
+    assert event.body["worker"] == "a1"
+    assert (person.code, "--as agent" in person.err) == (2, True)

@@ -56,10 +56,10 @@ class Running:
         self.indexed += 1
         with Store.open(self.workspace.index_path, "w") as store:
             report = writer.index(self.workspace, store, IndexSettings(), now=NOW)
-            apply(self.workspace, store, self.settings)
+            weighed = apply(self.workspace, store, self.settings)
             meta, seq = store.meta(), watermark_seq(store)
         held = {"watermark": seq, "data_version": meta.data_version, "chunks": meta.n_chunks}
-        return {**held, "pending": 0, "new": report.chunks}
+        return {**held, "pending": 0, "new": report.chunks, "weighed": weighed}
 
     def run(self, trigger: str = "elected", *, later: int = 0, **options: Any) -> Report:
         """Do one run, some hours after the first."""
