@@ -161,21 +161,19 @@ def span_of_body(value: object) -> Span:
     return Span(str(held.get("event", "")), *places, str(held.get("sha256", "")))
 
 
-def fold_memories(log: Log, *, snapshot: bool = True) -> MemoryState:
-    """Return what the memory events of the record add up to; without snapshot from the record alone."""
+def fold_memories(log: Log, *, snapshot: bool = True, keep: bool = False) -> MemoryState:
+    """Return what the memory events of the record add up to; without snapshot from the record alone.
+
+    Reads only; with keep the snapshot is brought up to date, which one process at a time may do.
+    """
     held = _read_snapshot(log) if snapshot else None
-    if held is not None:
-        state, at = held
-        went_on = _fold_on(log, state, at)
-        if went_on is not None:
-            if went_on != at:
-                _write_snapshot(log.workspace, state, went_on)
-            return _built(state)
-    state = empty()
-    end = _fold_on(log, state, log.start, whole=True)
-    assert end is not None
-    if snapshot:
-        _write_snapshot(log.workspace, state, end)
+    at = _fold_on(log, *held) if held is not None else None
+    state = held[0] if held is not None and at is not None else empty()
+    if at is None:
+        at = _fold_on(log, state, log.start, whole=True)
+        assert at is not None
+    if keep and (held is None or held[1] != at):
+        _write_snapshot(log.workspace, state, at)
     return _built(state)
 
 

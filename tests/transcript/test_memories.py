@@ -252,7 +252,7 @@ def test_sieve_snapshot_and_whole_reading_give_the_same(tmp_path):
     told = []
     for draft in drafts:
         log.append([draft, *make_turns(2, session=f"between-{draft.id}")], now=NOW)
-        told.append(fold_memories(log))  # goes on from the snapshot of the one before
+        told.append(fold_memories(log, keep=True))  # goes on from the snapshot of the one before
 
     whole = memories.fold_events((event, log.body(event)) for event in log.read())
 
@@ -262,13 +262,15 @@ def test_sieve_snapshot_and_whole_reading_give_the_same(tmp_path):
 
 def test_snapshot_that_was_changed_or_is_of_another_record_is_not_used(tmp_path):
     log = make_log(tmp_path, one_of_each())
-    wanted = fold_memories(log)
+    wanted = fold_memories(log, keep=True)
     path = log.workspace.run_dir / memories.SNAPSHOT
     held = path.read_bytes()
 
     for changed in (held.replace(b"config.toml", b"config.yaml"), b"", b"{}\n{}"):
         path.write_bytes(changed)
         assert fold_memories(log) == wanted
+        assert path.read_bytes() == changed  # looking writes nothing
+        fold_memories(log, keep=True)
     assert path.read_bytes() == held
 
 

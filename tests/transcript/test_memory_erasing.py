@@ -120,10 +120,10 @@ def test_retention_leaves_the_memories(tmp_path):
 def test_snapshot_does_not_keep_what_was_erased(tmp_path):
     story = Story()
     log = make_log(tmp_path, story.drafts())
-    assert len(fold_memories(log).memories) == 3
+    assert len(fold_memories(log, keep=True).memories) == 3
     erase(log.workspace, lambda: plan_events(log.workspace, {story.one.id}), now=NOW)
 
-    assert [memory.statement for memory in fold_memories(log).memories.values()] == [OTHER]
+    assert [memory.statement for memory in fold_memories(log, keep=True).memories.values()] == [OTHER]
     assert b"8713" not in (log.workspace.run_dir / "memories.json").read_bytes()
 
 

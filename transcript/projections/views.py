@@ -152,9 +152,9 @@ def differing(workspace: Workspace) -> tuple[str, ...]:
     return (*views, *(f"{memory_files.FOLDER}/{name}" for name in memories))
 
 
-def memory_pages(log: Log, *, snapshot: bool = True) -> dict[str, bytes]:
-    """Return every file of the memories by its name."""
-    return memory_files.rendered(fold_memories(log, snapshot=snapshot))
+def memory_pages(log: Log, *, snapshot: bool = True, keep: bool = False) -> dict[str, bytes]:
+    """Return every file of the memories by its name; with keep the snapshot of their fold is brought up to date."""
+    return memory_files.rendered(fold_memories(log, snapshot=snapshot, keep=keep))
 
 
 def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
@@ -162,7 +162,7 @@ def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
     log = Log(workspace)
     with FileLock(workspace.run_dir / "views.lock", timeout=LOCK_SECONDS):
         made, at, served = folded(log, snapshot=snapshot)
-        data, memories = rendered(made), memory_pages(log, snapshot=snapshot)
+        data, memories = rendered(made), memory_pages(log, snapshot=snapshot, keep=True)
         written: tuple[str, ...] = ()
         wrong: OSError | None = None
         for folder in _folders(workspace):
