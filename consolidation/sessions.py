@@ -36,11 +36,6 @@ def last_input(log: Log, since: Position | None = None) -> Position | None:
     return last
 
 
-def changed(log: Log, since: Position | None) -> bool:
-    """Say whether the record holds anything new for a run."""
-    return any(is_input(event) for event in log.read(since))
-
-
 def is_input(event: Event) -> bool:
     """Say whether a run would read an event: what it wrote itself, and what tells of upkeep alone, it would not."""
     if event.type in NO_INPUT or event.session == SESSION or not event.body:
