@@ -26,6 +26,7 @@ DENIED = 0.6  # of the shorter sentence, where one of the two denies
 SIGNATURE = 0.4  # likeness of what two rules say around their values
 LEAST_WORDS = 2  # content words that both must share
 _ADDITIVE = re.compile(r"\b(?:also|another|additional(?:ly)?|as well|too|includ\w+|besides|plus|auch|aussi)\b", re.I)
+_ADDS = re.compile(r"\b(?:add(?:s|ed)?|import(?:s|ed)?|include[sd]?|append(?:s|ed)?|install(?:s|ed)?)\b", re.I)
 _RULE = re.compile(
     r"\b(?:always|never|must|should|from now on|going forward|use|prefer|start|end|begin|name|prefix|suffix|call|keep|"
     r"write|put|add|include|append|avoid|don't|do not)\b",
@@ -83,10 +84,10 @@ def difference(one: str, other: str, *, rules: bool = False) -> Difference | Non
         for b in claims(other):
             if a.asks or b.asks:
                 continue
-            apart = _differ(a.text, b.text) or (_values_differ(a.text, b.text) if rules else None)
-            if apart is not None and apart.sure:
-                return apart
-            found = found or apart
+            for apart in (_differ(a.text, b.text), _values_differ(a.text, b.text) if rules else None):
+                if apart is not None and apart.sure:
+                    return apart
+                found = found or apart
     return found
 
 
@@ -133,7 +134,7 @@ def _differ(one: str, other: str) -> Difference | None:
         return None  # "function argument names" are other names than "function names"
     number = all(t.kind == "num" for t in (*left, *right))
     before = [t for t in a if t.start < left[0].start]
-    sure = not (_ADDITIVE.search(one) or _ADDITIVE.search(other)) and (number or _is_said(before))
+    sure = not _only_adds(one, other) and (number or _is_said(before))
     values_of = " ".join(t.text for t in left), " ".join(t.text for t in right)
     return Difference(NUMBER if number else VALUE, _told(values_of, flipped), sure)
 
@@ -145,6 +146,12 @@ def _gaps(
     ends = [*pairs, (len(a), len(b))]
     starts = [(0, 0), *((i + 1, j + 1) for i, j in pairs)]
     return [(list(a[i:k]), list(b[j:m])) for (i, j), (k, m) in zip(starts, ends, strict=True)]
+
+
+def _only_adds(one: str, other: str) -> bool:
+    """Whether two statements may each add to what there is: `@log` was added, and so was `@trace`."""
+    more = _ADDITIVE.search(one) or _ADDITIVE.search(other)
+    return bool(more or (_ADDS.search(one) and _ADDS.search(other)))
 
 
 def _facts_first(found: Sequence[Token]) -> list[Token]:
@@ -167,9 +174,7 @@ def _told(pair: tuple[str, str] | None, flipped: bool) -> str:
 
 def _is_said(before: Sequence[Token]) -> bool:
     """Whether a value is what the sentence says, not what it is about: a verb stands before it."""
-    if any(t.kind == "word" and t.text.lower() in _VERBS for t in before):
-        return True
-    return bool(before) and before[0].kind == "word" and before[0].text.lower() in _ORDERS
+    return any(t.kind == "word" and t.text.lower() in _VERBS | _ORDERS for t in before)
 
 
 _VERBS = words_of(
@@ -184,7 +189,7 @@ _ORDERS = words_of(
 
 def _values_differ(one: str, other: str) -> Difference | None:
     """Of two rules: another value of the same form for the same subject."""
-    if not (_RULE.search(one) and _RULE.search(other)) or (_ADDITIVE.search(one) and _ADDITIVE.search(other)):
+    if not (_RULE.search(one) and _RULE.search(other)) or _only_adds(one, other):
         return None
     mine, theirs = values(one), values(other)
     if _signature_likeness(one, mine, other, theirs) < SIGNATURE:
