@@ -17,8 +17,9 @@ from scoring.experience import experience
 from transcript import memory_drafts as drafts
 from transcript.canonical import b32id
 from transcript.event import Draft, Event, Position, moment, stamp
-from transcript.memories import Span
+from transcript.memories import Span, fold_events
 from transcript.memory_told import Told
+from transcript.projections.memory_files import emit
 
 AT = Told("2026-03-01T12:00:00.000Z")
 KEY, STORE = b"k" * 32, "a-store"
@@ -272,3 +273,20 @@ def test_every_proof_more_never_lowers_the_weight() -> None:
 
 def test_the_weights_are_settings() -> None:
     assert of(cite(), weights=ExperienceSettings(cited=0.25)).raw == 0.25
+
+
+def test_a_hundred_weights_later_the_file_of_a_memory_says_the_same() -> None:
+    """LCA-5.2.2-14: what stands below the front matter; the day it was last used stands in it and may change."""
+    later = Told("2026-03-04T12:00:00.000Z")
+    proofs = [cite(f"s{n}", at=later) for n in range(98)] + [prevention(), approval()]
+
+    def file(*made: Draft) -> tuple[str, str]:
+        state = fold_events((event, event.body) for event in events(*made))
+        _, front, body = emit(state.memories[M]).decode().split("---\n", 2)
+        return front, body
+
+    before, after = file(a_memory()), file(a_memory(), *proofs)
+
+    assert of(*proofs).hits == 98
+    assert after[0] != before[0]
+    assert after[1] == before[1]
