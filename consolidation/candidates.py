@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from consolidation.model import Candidate, Decision, Verdict
+from consolidation.model import LINKS, Candidate, Decision, Verdict
 from transcript import memory_drafts as drafts
 from transcript.canonical import sha256_hex
 from transcript.event import Draft
@@ -20,6 +20,9 @@ _WHY_SUPERSEDED = {
     "wish": "correction",
     "preference": "correction",
     "hand_edit": "hand_edit",
+    "retired": "retired",
+    "replaced": "replacement",
+    "value_link": "update",
 }
 
 
@@ -116,6 +119,9 @@ def outcome_drafts(
     named = verdict_draft(at, verdicts[-1]).id if verdicts else ""
     since, who = candidate.said_at, {"verdict": named, "actor": by, "actor_kind": actor_kind}
     gone = [Span(name, 0, len(state.memories[name].text)) for name in old]
+    over = candidate.supersedes
+    if over is not None and candidate.found_by in LINKS and over.event not in state.memories:
+        gone.append(over)  # words of the transcript, which a person has agreed hold no longer
     return [*found, new, *(drafts.superseded(at, of, place, reason=reason, since=since, **who) for of in gone)]
 
 

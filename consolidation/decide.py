@@ -8,7 +8,7 @@ person. What waits keeps its reason; nothing is ever dropped without one.
 from collections.abc import Callable, Mapping, Sequence
 
 from consolidation.contradiction import GOVERNED
-from consolidation.model import Candidate, Decision, Touched, Verdict
+from consolidation.model import LINKS, Candidate, Decision, Touched, Verdict
 from consolidation.neighbours import same_meaning
 from consolidation.settings import Settings
 from consolidation.verify import SUPERSEDED
@@ -16,7 +16,6 @@ from transcript.memories import Memory
 from transcript.memory_drafts import written_id
 
 SECRET = "[secret:"
-LINKS = frozenset({"retired", "replaced", "value_link"})  # they propose that older words no longer hold
 COMMANDED = frozenset({"added", "import"})  # kept as an inference where nothing supports them
 NEEDS_SUBJECT = frozenset({"cause", "recovered", "drafter"})  # of these only what names something is of use
 ACCEPTED = frozenset({"not_refuted", "downgrade", "supersede"})

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from indexer.store import Store
 
 
+LINKS = frozenset({"retired", "replaced", "value_link"})  # they propose that older words no longer hold
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One event of a session as the finders read it; kind is prompt, reply, call, error, ok, curated or boundary.
@@ -74,8 +77,10 @@ class Candidate:
 
     @property
     def key(self) -> str:
-        """What tells two candidates apart: type, folded words, places."""
+        """What tells two candidates apart: type, folded words, places; of a proposed link also what it replaces."""
         places = sorted(f"{span.event}#{span.start}-{span.end}" for span in self.sources)
+        if self.supersedes is not None and self.found_by in LINKS:
+            places.append(f"over {self.supersedes.event}#{self.supersedes.start}-{self.supersedes.end}")
         return b32id("memory", self.memory_type, folded(self.text), *places)
 
     @property

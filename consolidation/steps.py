@@ -5,7 +5,7 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from consolidation import steps_after
+from consolidation import find_retired, steps_after
 from consolidation.adopt import adopt
 from consolidation.candidates import candidate_of, hash_of, outcome_drafts, verdict_draft
 from consolidation.citations import cited
@@ -47,8 +47,10 @@ def find(run: Run) -> StepResult:
             for view in views(run.log, run.since):
                 sessions += 1
                 found |= {one.id: one for one in find_in(view, run.state, key, places)}
+                found |= {one.id: one for one in find_retired.find(view, run.log, store, key)}
                 if run.deps.draft is not None:
                     run.views.append(view)
+            found |= {one.id: one for one in find_retired.differing(run.log, store, key)}
     if not run.settings.consolidation.summaries:
         found = {name: one for name, one in found.items() if one.kind != "summary"}
     found |= {one.id: one for one in hand_edits(run.workspace, run.state)}
@@ -155,7 +157,7 @@ def _judge(run: Run, candidate: Candidate, touched: list[Touched], key: bytes) -
         sources = read_sources(run.log, candidate.sources, key)
         past = held.verdicts if held is not None else ()
         verdicts += review(candidate, verdicts[0], touched, sources, reviewer, run.settings.reviewer, past=past)
-    said_in = _Sessions(run.log)
+    said_in = Sessions(run.log)
     decision = decide(candidate, verdicts, touched, run.settings, sessions_of=said_in, cited=run.state.cited)
     ends = outcome_drafts(
         run.at,
@@ -170,7 +172,7 @@ def _judge(run: Run, candidate: Candidate, touched: list[Touched], key: bytes) -
     return Judged(candidate, tuple(verdicts), decision, found, tuple(ends))
 
 
-class _Sessions:
+class Sessions:
     """The sessions in which a candidate or a memory was said."""
 
     def __init__(self, log: Log) -> None:
