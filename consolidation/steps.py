@@ -135,7 +135,7 @@ def verify(run: Run) -> StepResult:
         return StepResult("verify", SAME, note="no candidates")
     key, waiting = run.workspace.id_key(), list[Draft]()
     with _store(run) as store:
-        embedder = _embedder(run, store)
+        embedder = _embedder(run)
         for candidate in run.candidates:
             judged = _judge(run, candidate, near(candidate, run.state, store, embedder), key)
             run.judged.append(judged)
@@ -253,9 +253,9 @@ def _store(run: Run) -> "Iterator[Store | None]":
         yield store
 
 
-def _embedder(run: Run, store: "Store | None") -> "Embedder | None":
-    """The model, where there are memories with vectors to compare with."""
-    if store is None or not run.state.memories or not store.meta().n_vectors:
+def _embedder(run: Run) -> "Embedder | None":
+    """The model that tells what is near in meaning; not loaded where there are no two statements to compare."""
+    if len(run.state.memories) + sum(one.kind == "statement" for one in run.candidates) < 2:
         return None
     try:
         return run.deps.embedder()
