@@ -127,19 +127,19 @@ def test_snapshot_does_not_keep_what_was_erased(tmp_path):
     assert b"8713" not in (log.workspace.run_dir / "memories.json").read_bytes()
 
 
-def test_finding_that_points_to_the_erased_words_takes_its_verdict(tmp_path):
+@pytest.mark.parametrize(
+    "said",
+    [
+        {"findings": [{"severity": "high", "evidence_pointer": f"{'q' * 10}#0-5", "text": "8713", "kind": "support"}]},
+        {"conflicts": [{"memory": "q" * 26, "how": "value", "detail": "8713 | 8080"}]},
+        {"target": "q" * 26},
+    ],
+    ids=["finding", "conflict", "target"],
+)
+def test_verdict_that_speaks_of_the_erased_words_goes_and_its_candidate_stays(said, tmp_path):
     found = memory_drafts.candidate(AT, body(OTHER))
-    finding = {"severity": "high", "evidence_pointer": f"{'q' * 10}#0-5", "text": "it says 8713", "kind": "support"}
-    verdict = memory_drafts.verdict(
-        AT,
-        found.id,
-        round=1,
-        reviewer=("command", "c"),
-        writer="w",
-        verdict="refuted",
-        label="claim",
-        findings=[finding],
-    )
+    told = {"writer": "w", "verdict": "unverified", "label": "claim"} | said
+    verdict = memory_drafts.verdict(AT, found.id, round=1, reviewer=("command", "c"), **told)
     events = list(make_log(tmp_path, [found, verdict]).read())
 
     assert derived(events, {"q" * 26}) == {verdict.id}
