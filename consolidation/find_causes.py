@@ -24,6 +24,7 @@ _CAUSE = re.compile(
     re.IGNORECASE,
 )
 _TURNED_OUT = re.compile(r"it turn(?:s|ed) out\b", re.IGNORECASE)
+_PATCHED = re.compile(r"\*\*\* (?:Update|Add) File: ([^\n]+?)(?:\n|\\n|$)")
 _SHELLS = ("bash", "shell", "exec", "terminal", "run_command", "command")
 _CHECKS = re.compile(
     r"\b(?:tests?|spec|pytest|jest|vitest|build|check|lint|vet|tsc|mypy|cargo|compile|verify|ci|tox|ruff)\b",
@@ -80,7 +81,7 @@ def _closed(steps: Sequence[Step]) -> tuple[Step, Step] | None:
     for step in steps:
         if step.kind == "call":
             calls[str((step.body or {}).get("call_id", ""))] = step
-            if edit is None and is_write(step.tool) and not (path_of(step) or ".md").endswith(".md"):
+            if edit is None and not (path_of(step) or ".md").endswith(".md"):
                 edit = step
         elif step.kind == "ok" and edit is not None:
             call = calls.get(str((step.body or {}).get("call_id", "")))
@@ -90,17 +91,19 @@ def _closed(steps: Sequence[Step]) -> tuple[Step, Step] | None:
 
 
 def path_of(call: Step) -> str:
-    """Return the name of the file that a call changes, "" where it names none."""
+    """Return the name of the file that a call changes, "" where it changes none or names none."""
     given = call.input or {}
-    path = next((str(given[name]) for name in PATH_KEYS if given.get(name)), "")
-    return path.replace("\\", "/").rsplit("/", 1)[-1]
+    patched = next((found[1] for value in given.values() if (found := _PATCHED.search(str(value)))), "")
+    written = next((str(given[name]) for name in PATH_KEYS if given.get(name)), "") if is_write(call.tool) else ""
+    return (patched or written).replace("\\", "/").rsplit("/", 1)[-1]
 
 
 def command_of(call: Step) -> str:
     """Return what a call ran in a shell, on one line and cut, "" where it is no such call."""
     if not any(word in call.tool.lower() for word in _SHELLS):
         return ""
-    said = (call.input or {}).get("command", "")
+    given = call.input or {}
+    said = given.get("command") or given.get("cmd") or ""
     line = " ".join(map(str, said)) if isinstance(said, list) else str(said)
     line = re.sub(r"^\s*cd \S+\s*(?:&&|;)\s*", "", line)
     return " ".join(re.split(r"\||2>&1|&&|;|\n", line)[0].replace("`", "'").split())[:60].strip()

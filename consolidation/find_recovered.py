@@ -11,7 +11,6 @@ from consolidation.find_causes import command_of, path_of
 from consolidation.finding import Places, Sentence, made, part_of
 from consolidation.model import Candidate, SessionView, Step
 from transcript.memories import MemoryState
-from transcript.projections.fold import is_write
 
 LEAST, MOST = 30, 300
 WITHIN, SHOWN = 60, 200
@@ -77,14 +76,15 @@ def _is_error(line: str) -> bool:
 
 def _whole(call: Step) -> str:
     """Return all of what a call ran in a shell, "" where it is no such call."""
-    return " ".join(str((call.input or {}).get("command", "")).split()) if command_of(call) else ""
+    given = call.input or {}
+    return " ".join(str(given.get("command") or given.get("cmd")).split()) if command_of(call) else ""
 
 
 def _cure(later: Sequence[Step], command: str, calls: dict[str, Step]) -> tuple[list[Step], Step] | None:
     """Return the edits up to the call in which the same command passed, and that call; None where it did not."""
     edits = []
     for step in later:
-        if step.kind == "call" and is_write(step.tool) and path_of(step):
+        if step.kind == "call" and path_of(step):
             edits.append(step)
         elif step.kind == "ok":
             call = calls.get(str((step.body or {}).get("call_id", "")))

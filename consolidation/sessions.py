@@ -131,7 +131,8 @@ def _step(event: Event, body: dict[str, Any]) -> Step | None:
     told: dict[str, Any] = {"event": event.id, "seq": event.seq, "ts": event.ts, "worker": worker}
     if kind == "call":
         given = body.get("input")
-        cut = {name: _cut(value) for name, value in given.items()} if isinstance(given, dict) else None
+        given = given if isinstance(given, dict) else {"input": given}
+        cut = {name: _cut(value) for name, value in given.items()}
         text, called = event_text(event.type, body)[:INPUT_CHARS], {"call_id": body.get("call_id", "")}
         return Step(kind, **told, text=text, tool=str(body.get("tool", "")), input=cut, body=called)
     if kind == "ok":

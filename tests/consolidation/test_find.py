@@ -83,6 +83,28 @@ def test_final_answer_that_tells_the_cause_of_what_was_just_fixed_counts_as_well
     assert (cause.text, cause.why) == (said, "fixed in `hooks.go`; `go test ./...` passed after it")
 
 
+PATCH = "*** Begin Patch\n*** Update File: src/hooks.go\n@@\n-a\n+b\n*** End Patch"
+
+
+@pytest.mark.parametrize(
+    ("edit", "check"),
+    [
+        (("apply_patch", PATCH), ("exec_command", {"cmd": "go test ./..."})),
+        (("shell", {"command": ["apply_patch", PATCH]}), ("shell", {"command": ["go", "test", "./..."]})),
+        (("write_file", {"file_path": "src/hooks.go"}), ("run_shell_command", {"command": "go test ./..."})),
+        (("replace_in_file", {"path": "src/hooks.go"}), ("execute_command", {"command": "cd api && go test ./..."})),
+    ],
+    ids=["codex", "codex shell", "gemini", "cline"],
+)
+def test_edits_and_checks_are_known_by_the_names_of_every_harness(edit, check, tmp_path):
+    talk = Dialogue()
+    talk.reply(CAUSE)
+    talk.call(*edit, "done")
+    talk.call(*check, "ok")
+
+    assert [one.why for one in found(talk, tmp_path)] == ["fixed in `hooks.go`; `go test ./...` passed after it"]
+
+
 @pytest.mark.parametrize("missing", ["edit", "run", "passing run"])
 def test_cause_that_nobody_acted_upon_is_passed_over(missing, tmp_path):
     talk = Dialogue()

@@ -37,7 +37,7 @@ class Dialogue:
         """Add a command and what came of it; return the id of the call."""
         return self.call("Bash", {"command": command}, output, fails=fails, **body)
 
-    def call(self, tool: str, given: dict[str, Any], output: str, *, fails: bool = False, **body: Any) -> str:
+    def call(self, tool: str, given: Any, output: str, *, fails: bool = False, **body: Any) -> str:
         """Add a tool call and its result; return the id of the call."""
         self._calls += 1
         name = f"call-{self._calls}"
