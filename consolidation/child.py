@@ -2,6 +2,7 @@
 
 import contextlib
 import os
+import re
 import signal
 import subprocess
 import tempfile
@@ -14,8 +15,20 @@ MOST_BYTES = 1 << 20  # of an answer
 KEPT = ("PATH", "LANG", "TMPDIR", "SYSTEMROOT")  # of our environment
 
 
+_RUNS_OTHERS = re.compile(r"(?:python|pypy|node|deno|bun|bash|sh|zsh|ruby|perl|env|uv|uvx|npx|pipx)[\d.]*(?:\.exe)?")
+
+
 class ChildFailed(Exception):
     """The program cannot be started, is late, says too much or ends with a failure."""
+
+
+def name_of(arguments: Sequence[str]) -> str:
+    """Return the name of the program that a command line means: of `python -I /opt/rex.py --x` it is `rex.py`."""
+    for argument in arguments:
+        name = argument.replace("\\", "/").rstrip("/").rpartition("/")[2]
+        if name and not argument.startswith("-") and not _RUNS_OTHERS.fullmatch(name) and "=" not in name:
+            return name
+    return arguments[0].replace("\\", "/").rpartition("/")[2]
 
 
 def run(

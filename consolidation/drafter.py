@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from consolidation.child import ChildFailed, run
+from consolidation.child import ChildFailed, name_of, run
 from consolidation.finding import Sentence, made
 from consolidation.model import Candidate, SessionView, Step
 from consolidation.span import marked
@@ -43,7 +43,7 @@ def draft(
     except ChildFailed as error:
         raise DraftFailed(f"the drafter {arguments[0]} {error}") from error
     steps = {step.event: (view, step) for view in views for step in _told(view)}
-    name = arguments[0].replace("\\", "/").rsplit("/", 1)[-1]
+    name = name_of(arguments)
     return [_candidate(number, one, steps, name, key) for number, one in enumerate(_drafts(answer), 1)]
 
 

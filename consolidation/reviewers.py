@@ -16,7 +16,7 @@ from urllib.error import URLError
 from urllib.parse import urlsplit
 from urllib.request import HTTPRedirectHandler, ProxyHandler, Request, build_opener
 
-from consolidation.child import MOST_BYTES, ChildFailed, run
+from consolidation.child import MOST_BYTES, ChildFailed, name_of, run
 from consolidation.model import Reviewer
 from recall.memory_settings import ReviewerSettings
 from transcript.errors import ConfigError, ReviewFailed
@@ -38,7 +38,7 @@ def make(settings: ReviewerSettings, *, home: Path) -> Reviewer | None:
         return _command("peer", name, settings, own) if settings.command else _openai("peer", name, settings)
     if settings.kind == "openai":
         return _openai("openai", name or settings.model, settings)
-    return _command("command", name or Path(shlex.split(settings.command)[0]).name, settings, None)
+    return _command("command", name or name_of(shlex.split(settings.command)), settings, None)
 
 
 @dataclass(frozen=True, slots=True)

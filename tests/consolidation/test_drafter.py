@@ -55,7 +55,7 @@ def test_draft_quotes_its_place_and_says_who_drafted_it(talk, tmp_path):
         "asked for",
     )
     assert [(span.event, talk.text[span.start : span.end]) for span in made.sources] == [(talk.said, RULE)]
-    assert made.drafted_by.startswith("python")
+    assert made.drafted_by == "drafter.py"
 
 
 def test_it_is_shown_what_was_said_with_credentials_and_own_blocks_covered(talk, tmp_path):

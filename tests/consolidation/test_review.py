@@ -2,6 +2,7 @@
 
 import json
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Iterator, Mapping, Sequence
@@ -350,6 +351,23 @@ def test_a_program_that_does_not_answer_accepts_nothing(kept: Remembered, tmp_pa
     assert note in verdict.note
 
 
+@pytest.mark.parametrize(
+    ("command", "name"),
+    [
+        ("rex --fast", "rex"),
+        ("/opt/bin/rex", "rex"),
+        ("python3 -I /opt/rex.py --x", "rex.py"),
+        ("env A=1 node rex.mjs", "rex.mjs"),
+        ("python", "python"),
+    ],
+)
+def test_a_reviewer_is_named_after_the_program_that_is_meant(tmp_path: Path, command: str, name: str) -> None:
+    made = make(ReviewerSettings(kind="command", command=command), home=tmp_path)
+
+    assert made is not None
+    assert made.id == name
+
+
 def test_a_program_that_is_not_there_is_named(kept: Remembered, tmp_path: Path) -> None:
     reviewer = make(ReviewerSettings(kind="command", command="no-such-reviewer --x"), home=tmp_path)
     assert reviewer is not None
@@ -425,6 +443,27 @@ def test_a_model_is_asked_at_its_address(
     [one] = asked
     assert (one["path"], one["key"], one["body"]["temperature"]) == ("/v1/chat/completions", "Bearer k-1", 0)
     jsonschema.validate(json.loads(one["body"]["messages"][1]["content"]), schema("request"))
+
+
+def test_the_stand_in_for_a_model_is_asked_as_any_other(kept: Remembered, tmp_path: Path, shared: Path) -> None:
+    stub = shared / "clients" / "stub_model.py"
+    reply = json.dumps({"protocol": "recall-review/1", "reviewer": "stub", "verdict": "not_refuted", "findings": []})
+    line = [sys.executable, str(stub), "--out", str(tmp_path / "asked"), "--reply", reply, "--requests", "9"]
+    with subprocess.Popen(line, stdout=subprocess.PIPE, text=True) as server:
+        try:
+            assert server.stdout is not None
+            port = server.stdout.readline().split()[1]
+            settings = ReviewerSettings(kind="openai", url=f"http://127.0.0.1:{port}", model="stub", id="stub-1")
+            reviewer = make(settings, home=tmp_path)
+            assert reviewer is not None
+            verdicts = reviewed(kept, both(kept), reviewer)
+        finally:
+            server.kill()
+
+    assert [(v.verdict, v.reviewer) for v in verdicts] == [("not_refuted", ("openai", "stub-1"))]
+    [asked] = [json.loads(path.read_text()) for path in sorted((tmp_path / "asked").glob("*.json"))]
+    assert asked["path"] == "/v1/chat/completions"
+    jsonschema.validate(json.loads(asked["body"]["messages"][1]["content"]), schema("request"))
 
 
 @pytest.mark.parametrize("said", ["I agree.", "", "[]", 500, 302])
