@@ -16,16 +16,18 @@ from transcript.memories import MemoryState, Span
 
 MOST_WORDS, LEAST_WORDS = 40, 3
 _LASTING = re.compile(
-    r"\b(?:always|never|from now on|going forward|in (?:the )?future|as a rule|every\b|prefer|immer|nie|niemals|"
+    r"\b(?:always|never|from now on|going forward|in (?:the )?future|as a rule|every time|each time|whenever|prefer|immer|nie|niemals|"
     r"ab (?:jetzt|sofort)|in zukunft|künftig|toujours|jamais|désormais|siempre|nunca|a partir de ahora)\b",
     re.IGNORECASE,
 )
 _MOMENTARY = re.compile(
     r"\b(?:yet|just|for now|now|at the moment|this time|today|currently|first|until|still|next|here|again|already|"
     r"later|anymore|let'?s|let me|i'?ll|i will|i'?m|i am|can you|could you|would you|do you|should (?:we|i|it)|"
-    r"noch nicht|erstmal|vorerst|jetzt|gerade|pour l'instant|por ahora)\b|^(?:no|nope|wrong|nein|non)\b",
+    r"make sure|be sure|remember to|noch nicht|erstmal|vorerst|jetzt|gerade|"
+    r"pour l'instant|por ahora)\b|^(?:no|nope|wrong|nein|non)\b",
     re.IGNORECASE,
 )
+_DOUBTED = re.compile(r"\b(?:i (?:think|guess|suppose|wonder)|maybe|perhaps|probably|not sure)\b", re.IGNORECASE)
 _REPORTED = re.compile(
     r"\bi (?:said|told you|asked)\b|\b(?:i|we|you) (?:always|never) (?:had|got|saw|see|get|thought|knew|said|did)\b|"
     r"^(?:like|and then|so then|no, (?:then|it'?s|that|there))\b",
@@ -109,7 +111,8 @@ def stands(sentence: str) -> bool:
     if not LEAST_WORDS <= len(words) <= MOST_WORDS or text.endswith(("?", ":")) or not is_wish(text):
         return False
     lasting = _LASTING.search(text)
-    if _REPORTED.search(text) or (not lasting and (_MOMENTARY.search(text) or _POINTING.search(text))):
+    passing = _MOMENTARY.search(text) or _POINTING.search(text)
+    if _DOUBTED.search(text) or _REPORTED.search(text) or (passing and not lasting):
         return False
     named = [word for word in words if word not in _NO_OBJECT and not _POINTING.fullmatch(word)]
     return len(named) >= (1 if lasting else 2)

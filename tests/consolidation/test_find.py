@@ -166,6 +166,8 @@ def test_standing_wish_of_a_person_is_found_and_says_what_was_asked_before(said,
         "should we always use tabs?",
         "I'd prefer that",
         "you never said so",
+        "make sure toolText is also used",
+        "i think the component must not render lines wider than the window",
     ],
 )
 def test_momentary_wish_is_passed_over(said, tmp_path):
