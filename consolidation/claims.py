@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from recall.cite import ABBREVIATED, sentences
 
 _LEAD = re.compile(r"\s*(?:[-*+>#|]+\s+|\d{1,3}[.)]\s+|`{3,}\S*|~{3,}\S*)*\s*")
-# Where a sentence ends besides: behind a line in bold, and before a small letter, with which people begin sentences.
-_STOP = re.compile(r"(?<=[^:\s]\*\*)[ \t]*\n|(?<=[.!?…])\s+(?=[a-z])")
+# Where a sentence ends besides: behind a line in bold, before the reason that curated events and memories carry, and
+# before a small letter, with which people begin sentences.
+_STOP = re.compile(r"(?<=[^:\s]\*\*)[ \t]*\n|[ \t]*\n(?=Why: )|(?<=[.!?…])\s+(?=[a-z])")
 _WORD = re.compile(r"\w")
 
 

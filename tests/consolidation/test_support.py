@@ -53,6 +53,11 @@ def test_the_best_source_is_named_and_so_is_what_all_lack() -> None:
     assert (lost.kind, lost.missing) == ("none", ("redis7",))
 
 
+def test_the_reason_of_a_decision_is_a_sentence_of_its_own() -> None:
+    assert support("The port is 8443", ["The port is 8443\nWhy: 8080 is taken"]).kind == "quoted"
+    assert support("8080 is taken", ["The port is 8443\nWhy: 8080 is taken"]).kind != "quoted"
+
+
 def test_every_word_of_a_text_stands_in_a_claim() -> None:
     text = "# Deploys\n\n- Use `make ship`.\n- Never on Friday\n\n```\nrm -rf build\n```\n\n| port | 8080 |\n\nWhy? So."
 
