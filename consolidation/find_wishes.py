@@ -17,7 +17,8 @@ from transcript.memories import MemoryState, Span
 MOST_WORDS, LEAST_WORDS = 40, 3
 _LASTING = re.compile(
     r"\b(?:always|never|from now on|going forward|in (?:the )?future|as a rule|every time|each time|whenever|prefer|"
-    r"immer|nie|niemals|ab (?:jetzt|sofort)|in zukunft|künftig|toujours|jamais|désormais|siempre|nunca|a partir de ahora)\b",
+    r"immer|nie|niemals|ab (?:jetzt|sofort)|in zukunft|künftig|toujours|jamais|"
+    r"désormais|siempre|nunca|a partir de ahora)\b",
     re.IGNORECASE,
 )
 _MOMENTARY = re.compile(
