@@ -33,6 +33,7 @@ COMMANDS = {
     "question": "question",
     "correct": "correct",
     "replacements": "replacements",
+    "memory": "memory",
     "outcome": "outcome",
     "observe": "observe",
     "checkpoint": "checkpoint",

@@ -1,0 +1,315 @@
+"""What somebody does to memories by a command, as the events that say so. Nothing is written here.
+
+A statement is never changed: another memory takes its place. What an agent commands stays below a person's word.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from consolidation.candidates import candidate_of, files_of, outcome_drafts, verdict_draft
+from consolidation.contradiction import GOVERNED
+from consolidation.decide import SECRET, decide
+from consolidation.model import Candidate, Decision, Touched, Verdict
+from consolidation.neighbours import touched
+from consolidation.settings import Settings
+from consolidation.sources import PERSON, authority
+from consolidation.steps import Sessions
+from consolidation.subject import subject
+from consolidation.verify import verify, writer
+from transcript import memory_drafts as drafts
+from transcript import secrets
+from transcript.curation import Author
+from transcript.errors import CurationError
+from transcript.event import Draft
+from transcript.log import Log
+from transcript.memories import CandidateState, Memory, MemoryState, Span
+from transcript.memory_told import Told
+
+HUMAN = "human"
+
+
+@dataclass(frozen=True, slots=True)
+class Hand:
+    """Who commands, in which record, and what is remembered there."""
+
+    log: Log
+    state: MemoryState
+    by: Author
+    at: Told
+    key: bytes
+    settings: Settings
+    root: Path | None = None
+
+    @property
+    def is_person(self) -> bool:
+        """Whether a person commands."""
+        return self.by.kind == HUMAN
+
+    @property
+    def who(self) -> dict[str, Any]:
+        """Who it is, as events name it."""
+        return {"actor": self.by.name, "actor_kind": self.by.kind}
+
+    @property
+    def decides(self) -> dict[str, Any]:
+        """Who it is, as a decision names it."""
+        return {"by": self.by.name, "actor_kind": self.by.kind}
+
+
+@dataclass(frozen=True, slots=True)
+class Added:
+    """What becomes of a statement that somebody adds; no drafts where a memory says it already."""
+
+    decision: Decision
+    verdict: Verdict
+    drafts: tuple[Draft, ...] = ()
+
+
+def said(hand: Hand, text: str, **fields: Any) -> Candidate:
+    """Return a statement of somebody's as a candidate, credentials masked."""
+    words, why = " ".join(text.split()), str(fields.pop("why", "")).strip()
+    masked = secrets.mask(words, hand.key)[0]
+    given: dict[str, Any] = {"found_by": "added", "sources": (), "said_at": hand.at.ts, "subject": subject(masked)}
+    given |= {"privacy": hand.settings.memory.privacy, "agent_id": hand.settings.memory.agent}
+    return Candidate(text=masked, why=secrets.mask(why, hand.key)[0], **(given | fields))
+
+
+def add(hand: Hand, candidate: Candidate, more: Mapping[str, Any] | None = None) -> Added:
+    """Return what a statement that somebody adds becomes; `more` (validity, who must have it) is amended at once.
+
+    CurationError when it contradicts a memory, is too long or holds a credential: then nothing is to be written.
+    """
+    near = touched(candidate, hand.state)
+    verdict = verify(candidate, hand.log, near, key=hand.key, links=hand.state.links)
+    held = hand.state.memories.get(drafts.written_id(candidate.id))
+    if held is not None:
+        _still_holds(held)
+        return Added(Decision(candidate.id, "transcript_only", "duplicate", target=held.id), verdict)
+    decision = decide(
+        candidate,
+        [verdict],
+        near,
+        hand.settings,
+        sessions_of=Sessions(hand.log),
+        cited=hand.state.cited,
+        person=hand.is_person,
+    )
+    _refuse(hand, candidate, verdict, decision)
+    if decision.reason == "duplicate":
+        return Added(decision, verdict)
+    found = [drafts.candidate(hand.at, candidate.body()), verdict_draft(hand.at, verdict)]
+    found += outcome_drafts(
+        hand.at,
+        candidate,
+        [verdict],
+        decision,
+        hand.state,
+        root=hand.root,
+        session=min(Sessions(hand.log)(candidate), default=""),
+        **hand.decides,
+    )
+    if more and decision.outcome == "memory":
+        found.append(drafts.amended(hand.at, decision.memory, more, because=decision.memory, **hand.who))
+    return Added(decision, verdict, tuple(found))
+
+
+def _still_holds(memory: Memory) -> None:
+    """CurationError for a memory that was put away: said again, it would be the very same one."""
+    if memory.archived:
+        raise CurationError(f"{memory.id[:10]} says that and is archived; 'recall memory restore {memory.id[:10]}'")
+    if memory.superseded_by or memory.refuted_because:
+        end = f"superseded by {memory.superseded_by[:10]}" if memory.superseded_by else "refuted"
+        raise CurationError(f"{memory.id[:10]} said that and is {end}; say it with other evidence (--evidence)")
+
+
+def _refuse(hand: Hand, candidate: Candidate, verdict: Verdict, decision: Decision) -> None:
+    if decision.reason == "secret":
+        raise CurationError("the statement holds a credential; say it without one")
+    if decision.reason == "too_long":
+        most = hand.settings.consolidation.statement_chars
+        raise CurationError(
+            f"the statement has {len(candidate.text):,} characters, at most {most:,} (consolidation.statement_chars)"
+        )
+    if decision.reason == "contradiction":
+        conflict = verdict.conflicts[0]
+        memory = hand.state.memories[conflict.memory]
+        shown = f"; shown by {candidate.sources[0].pointer}" if candidate.sources else ""
+        raise CurationError(
+            f"it contradicts {_pointer(memory)} ({conflict.how}: {conflict.detail}){shown}; "
+            f"'recall memory correct {memory.id[:10]} --because POINTER STATEMENT' puts it in its place"
+        )
+
+
+def restated(
+    hand: Hand,
+    memory: Memory,
+    text: str,
+    *,
+    reason: str,
+    why: str | None = None,
+    sources: Sequence[Span] = (),
+    since: str = "",
+    **fields: Any,
+) -> list[Draft]:
+    """Return another statement in the place of a memory's, which keeps what stands around it unless `fields` says else.
+
+    `since` is when the new one began to hold, by default when the old one did: it is then the same truth in other
+    words. CurationError when a third memory says otherwise, or when an agent would replace a person's word.
+    """
+    may_change(hand, memory, sources)
+    around: dict[str, Any] = {name: getattr(memory, name) for name in ("projects", "roles", "tags", "privacy")}
+    around |= {"memory_type": memory.memory_type, "agent_id": memory.agent_id, "mistake": memory.mistake}
+    around |= {"said_at": since or memory.said_at, "sources": tuple(sources) or memory.sources, **fields}
+    whole = Span(memory.id, 0, len(memory.text))
+    candidate = said(hand, text, why=memory.why if why is None else why, supersedes=whole, **around)
+    if candidate.id == memory.candidate:
+        raise CurationError(f"{memory.id[:10]} says that already")
+    near = [one for one in touched(candidate, hand.state) if one.memory.id != memory.id]
+    verdict = verify(candidate, hand.log, near, key=hand.key, links=hand.state.links)
+    limits = hand.settings.consolidation.statement_chars
+    end = "secret" if SECRET in candidate.text else "too_long" if len(candidate.text) > limits else ""
+    end = end or ("contradiction" if verdict.conflicts else "accepted")
+    _refuse(hand, candidate, verdict, Decision(candidate.id, "transcript_only", end))
+    return [
+        drafts.candidate(hand.at, candidate.body()),
+        verdict_draft(hand.at, verdict),
+        *_in_place(hand, candidate, verdict, memory, reason),
+    ]
+
+
+def _in_place(hand: Hand, candidate: Candidate, verdict: Verdict, old: Memory, reason: str) -> list[Draft]:
+    new, holds = drafts.written_id(candidate.id), verdict.verdict == "not_refuted"
+    decision = "accepted" if holds and verdict.label == "claim" else "accepted_inference"
+    made = drafts.written(
+        hand.at,
+        candidate.id,
+        candidate.memory_type,
+        candidate.text,
+        sources=candidate.sources,
+        said_at=candidate.said_at,
+        why=candidate.why,
+        label=verdict.label if holds else "inference",
+        verified="not_refuted" if holds else "unverified",
+        subject=candidate.subject,
+        tags=candidate.tags,
+        projects=candidate.projects,
+        roles=candidate.roles,
+        critical_for=old.critical_for,
+        privacy=candidate.privacy,
+        agent_id=candidate.agent_id,
+        files=files_of(candidate.text, hand.root),
+        valid_to=old.valid_to if old.valid_to > candidate.said_at else "",
+        supersedes=[old.id],
+        reason=reason,
+        mistake=candidate.mistake,
+        **hand.who,
+    )
+    place = Span(new, 0, len(str(made.body["text"])))
+    return [
+        drafts.decided(hand.at, candidate.id, "memory", decision, memory=new, target=old.id, **hand.decides),
+        made,
+        drafts.superseded(
+            hand.at,
+            Span(old.id, 0, len(old.text)),
+            place,
+            reason=reason,
+            since=candidate.said_at,
+            verdict=verdict_draft(hand.at, verdict).id,
+            **hand.who,
+        ),
+    ]
+
+
+def refuted(hand: Hand, memory: Memory, because: str, reason: str, sources: Sequence[Span] = ()) -> list[Draft]:
+    """Return that a memory is wrong, shown by the event `because`."""
+    may_change(hand, memory, sources)
+    return [drafts.refuted(hand.at, memory.id, because=because, reason=reason, **hand.who)]
+
+
+def may_change(hand: Hand, memory: Memory, sources: Sequence[Span] = ()) -> None:
+    """CurationError where an agent would change a person's word, unless a person's words are what it goes by."""
+    if hand.is_person or authority(hand.log, sources) >= PERSON:
+        return
+    if memory.actor_kind == HUMAN or memory.approved or authority(hand.log, memory.sources) >= PERSON:
+        raise CurationError(
+            f"{memory.id[:10]} is a person's word; only a person, or a message of theirs (--because), takes its place"
+        )
+
+
+def accepted(hand: Hand, candidate: Candidate, held: CandidateState | None) -> list[Draft]:
+    """Return that a person takes in what waited: their word is the last verdict on it, and replaces what it conflicts
+    with. CurationError where nothing waits, or where no person commands.
+    """
+    _waits(hand, candidate, held)
+    near: list[Touched] = touched(candidate, hand.state)
+    computed = verify(candidate, hand.log, near, key=hand.key, links=hand.state.links)
+    replaces = computed.conflicts or candidate.supersedes is not None
+    word = replace(
+        computed,
+        round=1 + max((int(one.get("round", 0)) for one in held.verdicts), default=0) if held is not None else 1,
+        reviewer=(HUMAN, hand.by.name),
+        writer=writer(candidate),
+        verdict="supersede" if replaces else "not_refuted",
+        findings=(),
+        target=computed.conflicts[0].memory if computed.conflicts else "",
+        kept_text="",
+        note="accepted by a person",
+    )
+    reason = "accepted" if word.label == "claim" and candidate.why else "accepted_inference"
+    decision = Decision(candidate.id, "memory", reason, memory=drafts.written_id(candidate.id), target=word.target)
+    return [
+        *_known(hand, candidate, held),
+        verdict_draft(hand.at, computed),
+        verdict_draft(hand.at, word),
+        *outcome_drafts(
+            hand.at,
+            candidate,
+            [computed, word],
+            decision,
+            hand.state,
+            root=hand.root,
+            **hand.decides,
+        ),
+    ]
+
+
+def declined(hand: Hand, candidate: Candidate, held: CandidateState | None) -> list[Draft]:
+    """Return that a person turns down what waited: it is not proposed again."""
+    _waits(hand, candidate, held)
+    return [
+        *_known(hand, candidate, held),
+        drafts.decided(hand.at, candidate.id, "transcript_only", "declined", **hand.decides),
+    ]
+
+
+def _waits(hand: Hand, candidate: Candidate, held: CandidateState | None) -> None:
+    if not hand.is_person:
+        raise CurationError(
+            f"{hand.by.name} is an agent; a person accepts or declines ('recall memory accept' typed by them)"
+        )
+    if held is not None and held.decided is not None and not held.pending:
+        end = held.decided
+        raise CurationError(f"{candidate.id[:10]} was decided already: {end.get('outcome')} ({end.get('reason')})")
+
+
+def _known(hand: Hand, candidate: Candidate, held: CandidateState | None) -> list[Draft]:
+    return [] if held is not None else [drafts.candidate(hand.at, candidate.body())]
+
+
+def waiting(state: MemoryState, others: Sequence[Candidate] = ()) -> dict[str, tuple[Candidate, CandidateState | None]]:
+    """Return what waits for a person, by id: candidates of the record, and `others` that it does not have yet."""
+    found: dict[str, tuple[Candidate, CandidateState | None]] = {
+        name: (candidate_of(held.body), held) for name, held in state.candidates.items() if held.pending
+    }
+    return found | {one.id: (one, None) for one in others if one.id not in state.candidates}
+
+
+def is_governed(memory_type: str) -> bool:
+    """Say whether memories of a type govern others and are laid down by a person."""
+    return memory_type in GOVERNED
+
+
+def _pointer(memory: Memory) -> str:
+    return Span(memory.id, 0, len(memory.text)).pointer

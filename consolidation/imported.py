@@ -1,0 +1,190 @@
+"""Takes the memories of another tool's folder in, as events: each once, however often the folder is read."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field, replace
+
+from consolidation.candidates import outcome_drafts, verdict_draft
+from consolidation.commands import Hand, is_governed, said
+from consolidation.loader import Document, Loaded
+from consolidation.model import Candidate, Decision, Verdict
+from consolidation.neighbours import touched
+from consolidation.span import span_of
+from consolidation.steps import take_in
+from consolidation.verify import verify
+from transcript import memory_drafts as drafts
+from transcript import secrets
+from transcript.errors import PointerError
+from transcript.event import Draft, moment
+from transcript.memories import Memory, Span
+
+PERSON = "any"  # for whom a memory is critical that a foreign file only calls critical
+
+
+@dataclass(slots=True)
+class Imported:
+    """What a folder came to: events, files whose memory is known, files that wait for a person, files that failed."""
+
+    drafts: list[Draft] = field(default_factory=list)
+    new: list[str] = field(default_factory=list)
+    known: list[str] = field(default_factory=list)
+    waiting: list[tuple[str, str]] = field(default_factory=list)
+    failed: list[tuple[str, str]] = field(default_factory=list)
+
+
+def imported(hand: Hand, loaded: Loaded, folder: str, on_file: Callable[[], None] = lambda: None) -> Imported:
+    """Return what the memories of a folder become. The state of `hand` knows them afterwards.
+
+    A file that changed takes the place of what it said before. A statement that no source of the record supports is an
+    inference; one that contradicts a memory waits, and so does what governs others where no person commands.
+    """
+    found = Imported(failed=list(loaded.failed))
+    ids: dict[str, str] = {}
+    for document in loaded.memories:
+        on_file()
+        try:
+            _take(hand, document, f"{folder}/{document.path}", found, ids)
+        except ValueError as error:
+            found.failed.append((document.path, str(error)))
+    found.drafts += _links(hand, loaded.memories, ids)
+    return found
+
+
+def _take(hand: Hand, document: Document, path: str, found: Imported, ids: dict[str, str]) -> None:
+    candidate = _candidate(hand, document, path)
+    ids[document.path] = drafts.written_id(candidate.id)
+    known = document.id in hand.state.memories or ids[document.path] in hand.state.memories
+    if known or candidate.id in hand.state.candidates:
+        found.known.append(document.path)
+        return
+    old = _before(hand, path)
+    near = [one for one in touched(candidate, hand.state) if old is None or one.memory.id != old.id]
+    verdict = verify(candidate, hand.log, near, key=hand.key, links=hand.state.links)
+    decision = _decision(hand, candidate, verdict)
+    told = [drafts.candidate(hand.at, candidate.body()), verdict_draft(hand.at, verdict)]
+    if decision.outcome == "memory":
+        told += _written(hand, candidate, document, verdict, decision, old)
+        found.new.append(document.path)
+    else:
+        told += outcome_drafts(hand.at, candidate, [verdict], decision, hand.state, root=hand.root, **hand.decides)
+        found.waiting.append((document.path, _why(hand, verdict, decision)))
+    found.drafts += told
+    take_in(hand.state, told)
+
+
+def _candidate(hand: Hand, document: Document, path: str) -> Candidate:
+    made = said(
+        hand,
+        document.statement,
+        why=document.why,
+        found_by="import",
+        memory_type=document.memory_type,
+        kind=document.kind,
+        covers=(f"import:{path}", 0, 0) if document.kind == "summary" else None,
+        sources=tuple(_sources(hand, document)),
+        said_at=document.valid_from or document.created or hand.at.ts,
+        projects=document.projects,
+        roles=document.roles,
+        tags=document.tags,
+        privacy=document.privacy or hand.settings.memory.privacy,
+        file=(path, document.sha256),
+    )
+    whole = secrets.mask(document.statement, hand.key)[0]  # a text of several paragraphs keeps them
+    return replace(made, text=whole)
+
+
+def _sources(hand: Hand, document: Document) -> list[Span]:
+    found = []
+    for pointer in document.sources:
+        try:
+            found.append(span_of(hand.log, pointer.split(" ")[0], key=hand.key))
+        except PointerError:
+            continue  # of another record
+    return found
+
+
+def _before(hand: Hand, path: str) -> Memory | None:
+    """Return the memory that a file became when it said something else."""
+    for memory in hand.state.memories.values():
+        held = hand.state.candidates.get(memory.candidate)
+        file = held.body.get("file") if held is not None and held.body.get("found_by") == "import" else None
+        if file and file.get("path") == path and not memory.superseded_by:
+            return memory
+    return None
+
+
+def _decision(hand: Hand, candidate: Candidate, verdict: Verdict) -> Decision:
+    if verdict.conflicts:
+        target = verdict.conflicts[0].memory
+        return Decision(candidate.id, "transcript_only", "contradiction", pending=True, target=target)
+    if not hand.is_person and is_governed(candidate.memory_type):
+        return Decision(candidate.id, "procedure", "awaits_person", pending=True, tier="governed")
+    reason = "accepted" if verdict.verdict == "not_refuted" and candidate.why else "accepted_inference"
+    return Decision(candidate.id, "memory", reason, memory=drafts.written_id(candidate.id))
+
+
+def _written(
+    hand: Hand, candidate: Candidate, document: Document, verdict: Verdict, decision: Decision, old: Memory | None
+) -> list[Draft]:
+    holds = verdict.verdict == "not_refuted"
+    since = candidate.said_at
+    closed = document.valid_to or (hand.at.ts if document.superseded_by and moment(hand.at.ts) > moment(since) else "")
+    critical = document.critical_for or ((PERSON,) if document.critical else ())
+    made = drafts.written(
+        hand.at,
+        candidate.id,
+        candidate.memory_type,
+        candidate.text,
+        sources=candidate.sources,
+        said_at=since,
+        why=candidate.why,
+        kind=candidate.kind,
+        covers=candidate.covers,
+        label=verdict.label if holds else "inference",
+        verified="not_refuted" if holds else "unverified",
+        subject=candidate.subject,
+        tags=candidate.tags,
+        projects=candidate.projects,
+        roles=candidate.roles,
+        critical_for=critical if hand.is_person else (),
+        privacy=candidate.privacy,
+        agent_id=candidate.agent_id,
+        valid_from=document.valid_from or since,
+        valid_to=closed,
+        supersedes=[old.id] if old is not None else (),
+        reason="import",
+        **hand.who,
+    )
+    told = [drafts.decided(hand.at, candidate.id, "memory", decision.reason, memory=made.id, **hand.decides), made]
+    if old is not None:
+        told.append(_link(hand, old.id, len(old.text), made, since if since > old.said_at else hand.at.ts))
+    return told
+
+
+def _link(hand: Hand, of: str, length: int, new: Draft, since: str) -> Draft:
+    place = Span(new.id, 0, len(str(new.body["text"])))
+    return drafts.superseded(hand.at, Span(of, 0, length), place, reason="import", since=since, **hand.who)
+
+
+def _links(hand: Hand, documents: Sequence[Document], ids: dict[str, str]) -> list[Draft]:
+    """Return the supersessions that files of the folder state of each other, by path, name or title."""
+    names: dict[str, str] = {}
+    for one in documents:
+        stem = one.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
+        for name in (one.path, f"{stem}.md", stem, one.name):
+            names.setdefault(name, one.path)
+    told = []
+    for one in documents:
+        by = ids.get(names.get(one.superseded_by, ""), "")
+        old, new = hand.state.memories.get(ids.get(one.path, "")), hand.state.memories.get(by)
+        if old is not None and new is not None and old.id != new.id and not old.superseded_by:
+            places = (Span(old.id, 0, len(old.text)), Span(new.id, 0, len(new.text)))
+            told.append(drafts.superseded(hand.at, *places, reason="import", since=new.said_at, **hand.who))
+    take_in(hand.state, told)
+    return told
+
+
+def _why(hand: Hand, verdict: Verdict, decision: Decision) -> str:
+    if decision.reason == "contradiction":
+        conflict = verdict.conflicts[0]
+        return f"contradicts {conflict.memory[:10]} ({conflict.how}: {conflict.detail})"
+    return "a person must accept it"

@@ -1,0 +1,412 @@
+"""The commands of `recall memory` that change something: recorded, in effect at once; nothing is deleted."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli.app import App, moment, pass_app
+from recall.cli.curate import Desk, Said, curated, evidence_option
+from recall.cli.memory_read import bare, memory_of, waiting
+from recall.cli.output import emit, note, say
+from transcript.memory_words import MEMORY_TYPES
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from consolidation.commands import Hand
+    from consolidation.model import Candidate
+    from transcript.event import Draft
+    from transcript.memories import CandidateState, Memory, Span
+    from transcript.workspace import Workspace
+
+because_option = click.option("--because", required=True, metavar="POINTER", help="What shows it; it must open.")
+project_option = click.option("--project", "projects", multiple=True, metavar="NAME", help="A project it is of.")
+role_option = click.option("--for", "roles", multiple=True, metavar="ROLE", help="A role it is for.")
+private_option = click.option(
+    "--private", is_flag=True, help="Never shown outside this project, nor to a remote reviewer."
+)
+tag_option = click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; may be repeated.")
+
+
+@click.command()
+@click.argument("text")
+@click.option(
+    "--type", "kind", type=click.Choice(MEMORY_TYPES), default="project_fact", show_default=True, help="What it is."
+)
+@click.option("--why", default="", help="Why it holds; without, it is kept as an inference.")
+@evidence_option
+@tag_option
+@project_option
+@role_option
+@click.option("--critical", is_flag=True, help="The roles of --for must have it.")
+@private_option
+@click.option("--valid-from", metavar="DATE", help="Since when it holds; by default from now on.")
+@click.option("--valid-to", metavar="DATE", help="Until when it holds.")
+@click.option("--avoid", default="", metavar="X", help="The mistake that it keeps from being made: what not to do.")
+@click.option("--instead", default="", metavar="Y", help="What to do in the place of --avoid.")
+@curated
+@pass_app
+def add(
+    app: App,
+    text: str,
+    kind: str,
+    why: str,
+    evidence: tuple[str, ...],
+    tags: tuple[str, ...],
+    projects: tuple[str, ...],
+    roles: tuple[str, ...],
+    critical: bool,
+    private: bool,
+    valid_from: str | None,
+    valid_to: str | None,
+    avoid: str,
+    instead: str,
+    said: Said,
+) -> None:
+    """Remember TEXT, one statement.
+
+    It is checked against its evidence and against what is remembered. What contradicts a memory is refused; what no
+    evidence says, or what has no reason, is kept as an inference and shown as one.
+
+    \b
+        recall memory add "Releases are tagged by CI" --why "tags by hand were lost" --evidence abcdefghij#0-80
+    """
+    from consolidation.commands import add as added
+    from consolidation.commands import said as candidate_of
+    from transcript.errors import CurationError
+
+    if bool(avoid) != bool(instead):
+        raise click.UsageError("--avoid and --instead go together: what not to do, and what to do")
+    if critical and not roles:
+        raise click.UsageError("--critical needs --for ROLE: for whom it is critical")
+    desk, hand = at_work(app, said)
+    if critical and not hand.is_person:
+        raise CurationError(f"{hand.by.name} is an agent; what a role must have is laid down by a person")
+    candidate = candidate_of(
+        hand,
+        text,
+        why=why,
+        memory_type=kind,
+        sources=tuple(places(hand, evidence)),
+        projects=projects,
+        roles=roles,
+        tags=tags,
+        mistake=(avoid, instead) if avoid else None,
+        **({"privacy": "private"} if private else {}),
+    )
+    more: dict[str, Any] = {"critical_for": list(roles)} if critical else {}
+    more |= {name: day(value) for name, value in (("valid_from", valid_from), ("valid_to", valid_to)) if value}
+    done = added(hand, candidate, more)
+    target = done.decision.target[:10]
+    if done.decision.reason in ("duplicate", "confirmed"):
+        told = f"{target} says that already" + ("; it is confirmed" if done.drafts else "")
+    elif done.decision.pending:
+        told = f"{candidate.id[:10]} waits for a person: 'recall memory accept {candidate.id[:10]}'"
+    else:
+        told = f"{done.decision.memory[:10]} {kind}: {candidate.text}" + inference_note(candidate, done.drafts)
+    if done.verdict.conflicts and done.decision.outcome == "memory":
+        told += f"; it takes the place of {done.verdict.conflicts[0].memory[:10]}"
+    finish(desk, done.drafts, told)
+
+
+@click.command()
+@click.argument("name", metavar="ID")
+@click.option("--statement", help="What it is to say; the old statement stays as its past.")
+@click.option("--why", help="Why it holds.")
+@tag_option
+@click.option("--untag", "untags", multiple=True, metavar="TAG", help="A tag to take off.")
+@project_option
+@role_option
+@click.option("--type", "kind", type=click.Choice(MEMORY_TYPES), help="What it is.")
+@click.option("--valid-to", metavar="DATE", help="Until when it holds.")
+@private_option
+@curated
+@pass_app
+def edit(
+    app: App,
+    name: str,
+    statement: str | None,
+    why: str | None,
+    tags: tuple[str, ...],
+    untags: tuple[str, ...],
+    projects: tuple[str, ...],
+    roles: tuple[str, ...],
+    kind: str | None,
+    valid_to: str | None,
+    private: bool,
+    said: Said,
+) -> None:
+    """Say a memory in other words, or change what stands around it.
+
+    Another statement is another memory that takes the old one's place and keeps its weight. If the old one was wrong,
+    use 'recall memory correct'.
+
+    \b
+        recall memory edit abcdefghij --tag git --valid-to 2026-12-31
+    """
+    from consolidation.commands import may_change, restated
+    from transcript import memory_drafts as drafts
+
+    desk, hand = at_work(app, said)
+    memory = memory_of(hand.state, name)
+    changed: dict[str, Any] = {}
+    if tags or untags:
+        changed["tags"] = [one for one in dict.fromkeys((*memory.tags, *tags)) if one not in untags]
+    changed |= {key: list(dict.fromkeys(new)) for key, new in (("projects", projects), ("roles", roles)) if new}
+    changed |= {"type": kind} if kind else {}
+    changed |= {"privacy": "private"} if private else {}
+    changed |= {"valid_to": day(valid_to)} if valid_to else {}
+    if statement is None and why is not None:
+        changed["why"] = why.strip()
+    if statement is None and not changed:
+        raise click.UsageError("nothing to change; give --statement or another option")
+    found: list[Draft] = []
+    told = f"{memory.id[:10]} amended: {', '.join(changed)}"
+    target = memory.id
+    if statement is not None:
+        found = restated(hand, memory, statement, reason="edit", why=why)
+        target = written(found)
+        told = f"{memory.id[:10]} is superseded by {target[:10]} (edit)"
+    if changed:
+        may_change(hand, memory)
+        found.append(drafts.amended(hand.at, target, changed, because=memory.id, **hand.who))
+    finish(desk, found, told)
+
+
+@click.command()
+@click.argument("name", metavar="ID")
+@click.argument("statement", required=False)
+@because_option
+@click.option("--why", help="Why the new statement holds; by default what it corrects.")
+@curated
+@pass_app
+def correct(app: App, name: str, statement: str | None, because: str, why: str | None, said: Said) -> None:
+    """Say that a memory is wrong, and with STATEMENT what is right.
+
+    It takes effect at once: the memory is not shown as current any more, whatever weight it had.
+
+    \b
+        recall memory correct abcdefghij --because klmnopqrst "The port is 8443"
+    """
+    from consolidation.commands import refuted, restated
+
+    desk, hand = at_work(app, said)
+    memory = memory_of(hand.state, name)
+    [shown] = places(hand, (because,))
+    if statement is None:
+        found = refuted(hand, memory, shown.event, why or "corrected", [shown])
+        told = f"{memory.id[:10]} is refuted ({shown.pointer})"
+    else:
+        found = restated(
+            hand,
+            memory,
+            statement,
+            reason="correction",
+            why=why or f"corrects {memory.id[:10]}",
+            sources=[shown],
+            since=hand.log.get(shown.event).ts,
+        )
+        told = f"{memory.id[:10]} is superseded by {written(found)[:10]} (correction)"
+    finish(desk, found, told)
+
+
+@click.command()
+@click.argument("name", metavar="ID")
+@click.option("--reason", required=True, help="Why it is put away.")
+@curated
+@pass_app
+def archive(app: App, name: str, reason: str, said: Said) -> None:
+    """Put a memory away: it is kept, and not shown as current any more. A person's decision.
+
+    \b
+        recall memory archive abcdefghij --reason "the service was shut down"
+    """
+    from transcript import memory_drafts as drafts
+    from transcript.errors import CurationError
+
+    desk, hand = at_work(app, said)
+    memory = persons(hand, name, "archives")
+    if memory.archived:
+        raise CurationError(f"{memory.id[:10]} is archived already; 'recall memory restore' takes it back")
+    finish(
+        desk, [drafts.archived(hand.at, memory.id, reason=reason, actor=hand.by.name)], f"{memory.id[:10]} is archived"
+    )
+
+
+@click.command()
+@click.argument("name", metavar="ID")
+@click.option("--reason", required=True, help="Why it is taken back.")
+@curated
+@pass_app
+def restore(app: App, name: str, reason: str, said: Said) -> None:
+    """Take a memory out of the archive. A person's decision.
+
+    \b
+        recall memory restore abcdefghij --reason "still in use"
+    """
+    from transcript import memory_drafts as drafts
+    from transcript.errors import CurationError
+
+    desk, hand = at_work(app, said)
+    memory = persons(hand, name, "restores")
+    if not memory.archived:
+        raise CurationError(f"{memory.id[:10]} is not archived")
+    finish(
+        desk, [drafts.restored(hand.at, memory.id, reason=reason, actor=hand.by.name)], f"{memory.id[:10]} is restored"
+    )
+
+
+@click.command()
+@click.argument("name", metavar="ID")
+@curated
+@pass_app
+def accept(app: App, name: str, said: Said) -> None:
+    """Take in what waits. A person's decision.
+
+    A statement becomes a memory and takes the place of what it contradicts; an edited file that of its memory; a link
+    between words of the transcript retires the older ones. 'recall memory list --proposals' shows what waits.
+
+    \b
+        recall memory accept abcdefghij
+    """
+    from consolidation.commands import accepted
+
+    desk, hand = at_work(app, said)
+    candidate, held = proposal(desk.workspace, hand, name)
+    found = accepted(hand, candidate, held)
+    links = [one.body for one in found if one.type == "memory.superseded"]
+    told = [
+        f"{one['by']['event'][:10]} takes the place of {one['of']['event'][:10]} ({one['reason']})" for one in links
+    ]
+    finish(desk, found, "; ".join(told) or f"{written(found)[:10]} {candidate.memory_type}: {candidate.text}")
+
+
+@click.command()
+@click.argument("name", metavar="ID")
+@curated
+@pass_app
+def decline(app: App, name: str, said: Said) -> None:
+    """Turn down what waits: it stays in the transcript and is not proposed again. A person's decision.
+
+    \b
+        recall memory decline abcdefghij
+    """
+    from consolidation.commands import declined
+
+    desk, hand = at_work(app, said)
+    candidate, held = proposal(desk.workspace, hand, name)
+    finish(desk, declined(hand, candidate, held), f"{candidate.id[:10]} is declined")
+
+
+COMMANDS = (add, edit, correct, archive, restore, accept, decline)
+
+
+def at_work(app: App, said: Said) -> tuple[Desk, Hand]:
+    """The desk of a command, and who commands what of memories."""
+    from consolidation.commands import Hand
+    from recall.cli.work import settings_of
+    from transcript.memories import fold_memories
+    from transcript.memory_told import Told
+
+    desk = Desk(app, said)
+    at = Told(
+        desk.at.ts,
+        session=desk.at.session,
+        agent=desk.by.agent,
+        actor="human" if desk.by.kind == "human" else "assistant",
+        key=desk.at.key,
+        where=desk.at.where,
+    )
+    state = fold_memories(desk.log, snapshot=not said.dry_run)
+    workspace = desk.workspace
+    return desk, Hand(desk.log, state, desk.by, at, workspace.id_key(), settings_of(app), workspace.root)
+
+
+def places(hand: Hand, pointers: Sequence[str]) -> list[Span]:
+    """The places that pointers name; PointerError for one that opens nothing."""
+    from consolidation.span import span_of
+
+    return [span_of(hand.log, pointer, key=hand.key) for pointer in pointers]
+
+
+def finish(desk: Desk, found: Sequence[Draft], told: str) -> None:
+    """Write events, let files and index follow, and say what was done."""
+    dry = desk.said.dry_run
+    if found and not dry:
+        desk.log.append(list(found), now=desk.now)
+        bring_up(desk.app, desk.workspace)
+    if desk.said.as_json:
+        events = [{"id": one.id, "type": one.type, "body": one.body} for one in found]
+        emit({"dry_run": dry, "text": told, "events": events})
+    else:
+        say(f"would be: {told}" if dry else told)
+
+
+def bring_up(app: App, workspace: Workspace) -> None:
+    """Bring views, files and, where there is one, the index up to the record, so that a change takes effect at once."""
+    from indexer.settings import DEFAULT_MODEL
+    from indexer.writer import index
+    from transcript.errors import LockBusy
+
+    app.bring_up(workspace)
+    if not workspace.index_path.exists():
+        return
+    settings = app.config.index()
+    embedder = None if settings.model == DEFAULT_MODEL else app.embedder()
+    try:
+        with app.store(workspace, "w") as store:
+            index(workspace, store, settings, now=app.now(), embedder=embedder)
+    except LockBusy:
+        note("the index is being written; it takes this in when that is done")
+
+
+def persons(hand: Hand, name: str, does: str) -> Memory:
+    """The memory that a person's command is about; CurationError where an agent gives it."""
+    from transcript.errors import CurationError
+
+    if not hand.is_person:
+        raise CurationError(f"{hand.by.name} is an agent; a person {does} memories")
+    return memory_of(hand.state, name)
+
+
+def proposal(workspace: Workspace, hand: Hand, name: str) -> tuple[Candidate, CandidateState | None]:
+    """What waits under a name; PointerError for nothing, CurationError for what was decided."""
+    from transcript.errors import CurationError, PointerError
+
+    short, found = bare(name), waiting(workspace, hand.state)
+    fits = [one for key, one in found.items() if short and key.startswith(short)]
+    if len(fits) == 1:
+        return fits[0]
+    decided = [
+        one.decided for key, one in hand.state.candidates.items() if short and key.startswith(short) and one.decided
+    ]
+    if not fits and decided:
+        raise CurationError(f"{name} was decided already: {decided[0]['outcome']} ({decided[0]['reason']})")
+    what = f"names {len(fits):,} proposals" if fits else "is no proposal"
+    raise PointerError(f"{name!r} {what}; 'recall memory list --proposals' shows what waits")
+
+
+def written(found: Sequence[Draft]) -> str:
+    """The id of the memory among some events, "" for none."""
+    return next((one.id for one in found if one.type == "memory.written"), "")
+
+
+def inference_note(candidate: Candidate, found: Sequence[Draft]) -> str:
+    """Why a new memory is kept as an inference, "" where it is a claim."""
+    label = next((one.body["label"] for one in found if one.type == "memory.written"), "claim")
+    if label == "claim":
+        return ""
+    if not candidate.sources:
+        return "; kept as an inference: it has no evidence (--evidence POINTER)"
+    return "; kept as an inference: " + (
+        "it has no reason (--why)" if not candidate.why else "its evidence does not say it"
+    )
+
+
+def day(text: str) -> str:
+    """A date that a person wrote, as the record writes moments."""
+    from transcript.event import stamp
+
+    return stamp(moment(text))

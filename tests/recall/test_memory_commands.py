@@ -1,0 +1,398 @@
+"""`recall memory`, each command as a user runs it."""
+
+import json
+from dataclasses import dataclass
+
+import pytest
+from support.memory_folder import make_memory_folder
+from support.record import NOW, make_draft
+
+from recall.cli.app import App
+from recall.cli.curate import AGENTS
+from recall.cli.group import run
+from transcript.log import Log
+from transcript.memories import fold_memories
+
+SAID = "The importer reads every file twice, because the first pass counts the lines. Ports come from config.toml."
+RIGHT = "The importer reads every file once since the counter was removed."
+
+
+@dataclass
+class Result:
+    code: int
+    out: str
+    err: str
+
+    def rows(self) -> list[dict]:
+        return [json.loads(line) for line in self.out.splitlines()]
+
+
+@pytest.fixture
+def recall(capsys, tmp_path, monkeypatch):
+    """Run one command line in a project in which the agent and the user said something."""
+    folder = tmp_path / "shop"
+    folder.mkdir()
+    monkeypatch.chdir(folder)
+    for name in AGENTS:
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("RECALL_ACTOR", "human:ana")
+
+    def call(*args: str) -> Result:
+        code = run(list(args))
+        streams = capsys.readouterr()
+        return Result(code, streams.out, streams.err)
+
+    assert call("init").code == 0
+    log = Log(App.here().workspace())
+    log.append(
+        [
+            make_draft("said", text=SAID, body={"kind": "reply"}, actor="assistant", ts="2026-01-06T10:00:00.000Z"),
+            make_draft("right", text=RIGHT, ts="2026-02-06T10:00:00.000Z"),
+        ],
+        now=NOW,
+    )
+    call.log = log  # type: ignore[attr-defined]
+    call.folder = folder / ".recall" / "memory"  # type: ignore[attr-defined]
+    return call
+
+
+def pointer(name: str, text: str, part: str) -> str:
+    at = text.index(part)
+    return f"{make_draft(name).id[:10]}#{at}-{at + len(part)}"
+
+
+TWICE = "The importer reads every file twice, because the first pass counts the lines."
+
+
+def added(recall, text: str = TWICE, *more: str) -> str:
+    done = recall(
+        "memory", "add", text, "--why", "measured", "--evidence", pointer("said", SAID, TWICE), "--json", *more
+    )
+    assert done.code == 0, done.err
+    return next(one["id"] for one in json.loads(done.out)["events"] if one["type"] == "memory.written")
+
+
+def memories(recall):
+    return fold_memories(recall.log).memories
+
+
+def test_what_its_evidence_says_is_added_as_a_claim_and_listed(recall):
+    memory = added(recall, TWICE, "--tag", "io", "--type", "known_failure")
+
+    [row] = recall("memory", "list", "--json").rows()
+    assert (row["id"], row["label"], row["state"], row["tags"]) == (memory, "claim", "current", ["io"])
+    assert recall("memory", "list").out.startswith(f"{memory[:10]} current    known_failure   0.00 {TWICE[:40]}")
+    assert [path.name for path in recall.folder.glob("*.md") if path.name != "MEMORY.md"] == [
+        f"the-importer-reads-every-file-twice-beca-{memory[:10]}.md"
+    ]
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        ([], "it has no evidence"),
+        (["--why", "measured"], "it has no evidence"),
+        (["--evidence", "{said}"], "it has no reason"),
+        (["--why", "measured", "--evidence", "{ports}"], "its evidence does not say it"),
+    ],
+)
+def test_what_lacks_evidence_or_a_reason_is_an_inference_and_said_so(recall, options, reason):
+    """LCA-4.2-10."""
+    places = {"said": pointer("said", SAID, TWICE), "ports": pointer("said", SAID, "Ports come from config.toml.")}
+
+    done = recall("memory", "add", TWICE, *(option.format(**places) for option in options))
+
+    assert f"kept as an inference: {reason}" in done.out
+    assert [memory.label for memory in memories(recall).values()] == ["inference"]
+
+
+def test_said_again_it_is_not_remembered_twice(recall):
+    memory = added(recall)
+
+    done = recall("memory", "add", TWICE, "--why", "measured", "--evidence", pointer("said", SAID, TWICE))
+
+    assert done.out == f"{memory[:10]} says that already\n"
+    assert len(memories(recall)) == 1
+
+
+def test_what_contradicts_a_memory_is_refused_with_both_pointers(recall):
+    memory = added(recall)
+    before = recall.log.head().seq
+
+    done = recall(
+        "memory", "add", "The importer never reads every file twice, because the first pass counts the lines."
+    )
+
+    assert done.code == 1
+    assert f"it contradicts {memory[:10]}#0-" in done.err
+    assert recall.log.head().seq == before
+
+
+def test_too_long_and_secret_statements_are_refused(recall):
+    long = recall("memory", "add", "word " * 200)
+    secret = recall("memory", "add", "The key is AKIAQ3EGRZ7XWPLMNB5T for the store")
+
+    assert (long.code, secret.code) == (1, 1)
+    assert "at most 400 (consolidation.statement_chars)" in long.err
+    assert "holds a credential" in secret.err
+    assert memories(recall) == {}
+
+
+def test_another_wording_takes_the_place_of_the_old_one(recall):
+    old = added(recall)
+
+    done = recall("memory", "edit", old[:10], "--statement", "The importer reads each file two times.")
+
+    new = next(memory for memory in memories(recall).values() if memory.id != old)
+    assert done.out == f"{old[:10]} is superseded by {new.id[:10]} (edit)\n"
+    assert memories(recall)[old].superseded_by == new.id
+    assert (new.reason, new.supersedes, new.why) == ("edit", (old,), "measured")
+    assert [row["id"] for row in recall("memory", "list", "--json").rows()] == [new.id]
+
+
+def test_what_stands_around_a_statement_is_amended(recall):
+    memory = added(recall, TWICE, "--tag", "io")
+
+    done = recall(
+        "memory", "edit", memory[:10], "--tag", "git", "--untag", "io", "--valid-to", "2030-01-01", "--private"
+    )
+
+    assert done.code == 0, done.err
+    held = memories(recall)[memory]
+    assert (held.tags, held.valid_to, held.privacy) == (("git",), "2030-01-01T00:00:00.000Z", "private")
+    assert recall("memory", "edit", memory[:10]).code == 2
+
+
+def test_a_correction_replaces_at_once_and_names_what_shows_it(recall):
+    """LCA-12.3-01."""
+    old = added(recall)
+
+    done = recall("memory", "correct", old[:10], "--because", pointer("right", RIGHT, RIGHT), RIGHT)
+
+    assert done.code == 0, done.err
+    new = next(memory for memory in memories(recall).values() if memory.id != old)
+    assert (new.reason, new.label, new.statement) == ("correction", "claim", RIGHT)
+    assert memories(recall)[old].valid_to == "2026-02-06T10:00:00.000Z"
+    assert (recall.folder / "past").is_dir()
+
+
+def test_without_a_statement_a_correction_refutes(recall):
+    old = added(recall)
+
+    done = recall("memory", "correct", old[:10], "--because", make_draft("right").id[:10])
+
+    assert done.code == 0, done.err
+    assert recall("memory", "list", "--state", "refuted", "--json").rows()[0]["id"] == old
+    assert recall("memory", "list", "--json").rows() == []
+
+
+def test_a_correction_names_what_opens(recall):
+    old = added(recall)
+
+    done = recall("memory", "correct", old[:10], "--because", "zzzzzzzzzz")
+
+    assert done.code == 1
+    assert "zzzzzzzzzz" in done.err
+
+
+def test_an_agent_does_not_replace_a_persons_word(recall):
+    old = added(recall)
+    agent = ("--actor", "codex", "--as", "agent")
+
+    done = recall("memory", "correct", old[:10], "--because", pointer("said", SAID, TWICE), "It reads nothing.", *agent)
+    by_a_persons_message = recall(
+        "memory", "correct", old[:10], "--because", make_draft("right").id[:10], RIGHT, *agent
+    )
+
+    assert done.code == 1
+    assert "is a person's word" in done.err
+    assert by_a_persons_message.code == 0, by_a_persons_message.err
+
+
+@pytest.mark.parametrize("command", ["archive", "restore", "accept", "decline"])
+def test_what_a_person_decides_an_agent_may_not(recall, command):
+    memory = added(recall)
+    reason = ("--reason", "x") if command in ("archive", "restore") else ()
+    if not reason:
+        recall.folder.joinpath("MEMORY.md").touch()
+        [path] = recall.folder.glob("the-*.md")
+        path.write_text(path.read_text("utf-8").replace("twice", "thrice"), "utf-8")
+        memory = recall("memory", "list", "--proposals", "--json").rows()[0]["id"]
+
+    done = recall("memory", command, memory[:10], *reason, "--actor", "codex", "--as", "agent")
+
+    assert done.code == 1
+    assert "codex is an agent; a person" in done.err
+
+
+def test_an_archived_memory_is_put_away_and_taken_back(recall):
+    memory = added(recall)
+
+    assert recall("memory", "archive", memory[:10], "--reason", "gone").out == f"{memory[:10]} is archived\n"
+    assert recall("memory", "list", "--json").rows() == []
+    again = recall("memory", "archive", memory[:10], "--reason", "gone")
+    assert again.code == 1
+    assert recall("memory", "restore", memory[:10], "--reason", "back").code == 0
+    assert [row["id"] for row in recall("memory", "list", "--json").rows()] == [memory]
+
+
+def test_an_edited_file_is_proposed_and_accepted(recall):
+    old = added(recall)
+    [path] = recall.folder.glob("the-*.md")
+    path.write_text(path.read_text("utf-8").replace("twice", "exactly twice"), "utf-8")
+
+    [row] = recall("memory", "list", "--proposals", "--json").rows()
+    done = recall("memory", "accept", row["id"][:10])
+
+    assert (row["found_by"], row["reason"]) == ("hand_edit", "awaits_person")
+    assert done.code == 0, done.err
+    new = next(memory for memory in memories(recall).values() if memory.id != old)
+    assert done.out == f"{new.id[:10]} takes the place of {old[:10]} (hand_edit)\n"
+    assert new.statement == TWICE.replace("twice", "exactly twice")
+    assert recall("memory", "list", "--proposals", "--json").rows() == []
+    assert recall("memory", "accept", row["id"][:10]).code == 1
+
+
+def test_what_was_declined_is_not_proposed_again(recall):
+    added(recall)
+    [path] = recall.folder.glob("the-*.md")
+    changed = path.read_text("utf-8").replace("twice", "exactly twice")
+    path.write_text(changed, "utf-8")
+    [row] = recall("memory", "list", "--proposals", "--json").rows()
+
+    assert recall("memory", "decline", row["id"][:10]).code == 0
+    path.write_text(changed, "utf-8")
+
+    assert recall("memory", "list", "--proposals", "--json").rows() == []
+    assert len(memories(recall)) == 1
+
+
+def test_show_names_each_claim_with_the_place_that_says_it(recall):
+    memory = added(recall, TWICE, "--avoid", "cat", "--instead", "wc")
+
+    shown = recall("memory", "show", memory[:10])
+    held = json.loads(recall("memory", "show", memory[:10], "--json").out)
+
+    assert f"  quoted   {pointer('said', SAID, TWICE)}  {TWICE}" in shown.out.splitlines()
+    assert "  avoid cat, do wc instead" in shown.out.splitlines()
+    assert "  E 0.00 (raw 0): nothing yet; shown 0" in shown.out.splitlines()
+    assert (held["hits"], held["injected"], held["experience"]) == (0, 0, 0.0)
+
+
+def test_history_tells_from_the_proposal_to_the_end(recall):
+    """LCA-4.3-08."""
+    memory = added(recall)
+    recall("memory", "archive", memory[:10], "--reason", "gone")
+
+    rows = recall("memory", "history", memory[:10], "--json").rows()
+
+    kinds = ["candidate", "verdict", "decided", "written", "archived"]
+    assert [row["type"] for row in rows] == [f"memory.{kind}" for kind in kinds]
+    assert (rows[-1]["actor"], rows[-1]["text"]) == ("human:ana", "gone")
+
+
+def test_an_unknown_name_says_where_to_look(recall):
+    done = recall("memory", "show", "zzzz")
+
+    assert (done.code, done.err) == (
+        1,
+        "recall: no memory is called 'zzzz'; 'recall memory list --state all' shows them\n",
+    )
+
+
+def test_dry_runs_write_nothing(recall, tmp_path):
+    memory = added(recall)
+    make_memory_folder(tmp_path / "notes", files=3, nested=1, critical=0)
+    before = recall.log.head().seq
+
+    for command in (
+        ("add", "Something else holds."),
+        ("edit", memory[:10], "--statement", "Otherwise."),
+        ("correct", memory[:10], "--because", make_draft("right").id[:10]),
+        ("archive", memory[:10], "--reason", "x"),
+        ("import", str(tmp_path / "notes")),
+        ("backfill-validity",),
+    ):
+        assert recall("memory", *command, "--dry-run").code == 0
+
+    assert recall.log.head().seq == before
+
+
+def test_a_folder_is_taken_in_once_and_its_faults_are_named(recall, tmp_path):
+    folder = make_memory_folder(tmp_path / "notes", files=12, nested=4, critical=1)
+    (folder / "x.md").write_text("---\ntype: note\n---\n\ntext\n")
+
+    done = recall("memory", "import", str(folder))
+    again = recall("memory", "import", str(folder))
+
+    assert done.code == 1
+    assert done.out.splitlines()[0].startswith(
+        "12 loaded (8 flat, 4 nested), 1 not: x.md (unknown type 'note'; known are"
+    )
+    assert done.out.splitlines()[1] == "12 memories new, 0 known, 0 waiting"
+    assert again.out.splitlines()[1] == "0 memories new, 12 known, 0 waiting"
+    held = list(memories(recall).values())
+    assert {memory.label for memory in held} == {"inference"}
+    assert [memory.critical_for for memory in held if memory.critical_for] == [("any",)]
+
+
+def test_a_file_that_changed_takes_the_place_of_what_it_said(recall, tmp_path):
+    folder = make_memory_folder(tmp_path / "notes", files=2, nested=0, critical=0)
+    recall("memory", "import", str(folder))
+    path = folder / "memory-001.md"
+    path.write_text(path.read_text().replace("listens on port 8001", "is gone"))
+
+    done = recall("memory", "import", str(folder))
+
+    assert done.out.splitlines()[1] == "1 memory new, 1 known, 0 waiting"
+    old, new = (
+        next(m for m in memories(recall).values() if m.statement == text)
+        for text in ("Module 1 listens on port 8001.", "Module 1 is gone.")
+    )
+    assert (old.superseded_by, new.supersedes) == (new.id, (old.id,))
+
+
+def test_an_import_that_contradicts_waits(recall, tmp_path):
+    first = make_memory_folder(tmp_path / "one", files=2, nested=0, critical=0)
+    recall("memory", "import", str(first))
+    other = make_memory_folder(tmp_path / "two", files=1, nested=0, critical=0)
+    (other / "memory-000.md").write_text("---\ntype: project\n---\n\nModule 0 listens on port 9999.\n")
+
+    done = recall("memory", "import", str(other))
+
+    assert done.out.splitlines()[1] == "0 memories new, 0 known, 1 waiting"
+    [row] = recall("memory", "list", "--proposals", "--json").rows()
+    assert (row["reason"], row["text"]) == ("contradiction", "Module 0 listens on port 9999.")
+    accepted = recall("memory", "accept", row["id"][:10])
+    assert accepted.code == 0, accepted.err
+    assert "Module 0 listens on port 8000." not in [
+        one["statement"] for one in recall("memory", "list", "--json").rows()
+    ]
+
+
+def test_validity_is_filled_in_and_told(recall):
+    """LCA-14-04."""
+    old = added(recall)
+    recall("memory", "correct", old[:10], "--because", make_draft("right").id[:10], RIGHT)
+    recall("memory", "add", "A third thing holds.")
+
+    done = json.loads(recall("memory", "backfill-validity", "--json").out)
+
+    assert (done["memories"], done["begun"], done["replaced"], done["ended"], done["share"]) == (3, 3, 1, 1, 1.0)
+
+
+def test_an_index_takes_a_change_in_at_once(recall):
+    """LCA-12.3-01: what was corrected is not shown as current."""
+    assert recall("index", "--words-only").code == 0
+    old = added(recall)
+    shown = [
+        row["pointer"].split("#")[0]
+        for row in recall("query", "importer reads file twice", "--json").rows()
+        if "pointer" in row
+    ]
+    assert old[:10] in [one[:10] for one in shown]
+
+    recall("memory", "correct", old[:10], "--because", make_draft("right").id[:10], RIGHT)
+
+    rows = recall("query", "importer reads file twice", "--json").rows()
+    assert not [row for row in rows if str(row.get("pointer", "")).startswith(old[:10]) and row.get("shown")]
