@@ -57,7 +57,7 @@ def run(app: App, ctx: click.Context, candidate: str, reviewer: str | None, as_j
     if asked is None:
         raise ConfigError("no reviewer is set; give --reviewer COMMAND or set reviewer.kind")
     one = candidate_of(held[0].body)
-    near = touched(one, state)
+    near = touched(one, state, embedder=app.embedder())
     verdicts = [verify(one, log, near, key=key, links=state.links)]
     verdicts += review(one, verdicts[0], near, read(log, one.sources, key), asked, settings, past=held[0].verdicts)
     if as_json:
