@@ -3,7 +3,9 @@
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import emit, say
+from recall.cli.output import emit, note, say
+
+MOST_NAMED = 8
 
 
 @click.command()
@@ -12,10 +14,11 @@ from recall.cli.output import emit, say
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
 def command(app: App, full: bool, dry_run: bool, as_json: bool) -> None:
-    """Write the views under .recall/views as the record says: state.md, decisions.md, tasks.json, handoff.md.
+    """Write the views under .recall/views and the memories under .recall/memory as the record says.
 
-    They hold nothing of their own: deleted or changed by hand, they are what they were after this. Every command
-    that records something keeps them up to date.
+    They hold nothing of their own: deleted or changed by hand, they are what they were after this. A memory's file
+    that was changed is copied to .recall/memory/edited first, from where it is a proposal. Every command that records
+    something keeps them up to date.
 
     \b
         recall project
@@ -25,10 +28,19 @@ def command(app: App, full: bool, dry_run: bool, as_json: bool) -> None:
     workspace = app.workspace() if dry_run else app.writable_workspace()
     if dry_run:
         written = differing(workspace)
-        emit({"would_write": written}) if as_json else say(f"would write {', '.join(written) or 'nothing'}")
+        emit({"would_write": written}) if as_json else say(f"would write {named(written) or 'nothing'}")
         return
     done = project(workspace, snapshot=not full)
     if as_json:
-        emit({"folder": str(done.folder), "written": done.written, "seq": done.seq, "snapshot": done.from_snapshot})
+        told = {"folder": str(done.folder), "written": done.written, "kept": done.kept, "seq": done.seq}
+        emit({**told, "snapshot": done.from_snapshot})
     else:
-        say(f"wrote {', '.join(done.written) or 'nothing: all views are as the record says'} (event {done.seq})")
+        say(f"wrote {named(done.written) or 'nothing: all files are as the record says'} (event {done.seq})")
+        for path in done.kept:
+            note(f"changed by hand, kept as {path}; 'recall memory list --proposals' shows what it says")
+
+
+def named(files: tuple[str, ...]) -> str:
+    """Files by name, the first of many and how many more."""
+    more = len(files) - MOST_NAMED
+    return ", ".join(files[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")

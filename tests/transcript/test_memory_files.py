@@ -227,3 +227,12 @@ def test_a_refuted_memory_and_an_archived_one_lie_in_the_past(log):
 
     assert not [name for name in files(log) if name.startswith("past/")]
     assert fold_memories(log).memories[memory].sources == (Span(**written(OLD).body["sources"][0]),)
+
+
+def test_projecting_says_which_files_were_changed_by_hand(log):
+    the_file(log).write_bytes(the_file(log).read_bytes().replace(b"config.toml", b"config.yaml"))
+
+    done = views.project(log.workspace)
+
+    assert [Path(path).parent.name for path in done.kept] == ["edited"]
+    assert done.written == (f"memory/{the_file(log).name}",)

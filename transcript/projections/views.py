@@ -43,12 +43,13 @@ CODES = {
 
 @dataclass(frozen=True, slots=True)
 class Projected:
-    """What one projection run did: files written of those there are, and how far the record was read."""
+    """What one projection run did: files written, copies of edited memories, and how far the record was read."""
 
     folder: Path | None
     written: tuple[str, ...]
     seq: int
     from_snapshot: bool
+    kept: tuple[str, ...] = ()
 
 
 def folder_of(root: Path | None) -> Path | None:
@@ -164,26 +165,30 @@ def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
         made, at, served = folded(log, snapshot=snapshot)
         data, memories = rendered(made), memory_pages(log, snapshot=snapshot, keep=True)
         written: tuple[str, ...] = ()
+        kept: tuple[str, ...] = ()
         wrong: OSError | None = None
         for folder in _folders(workspace):
-            changed, fault = _write(folder, data, memories)
-            written, wrong = changed if folder == own else written, wrong or fault
+            changed, copies, fault = _write(folder, data, memories)
+            written, kept, wrong = changed if folder == own else written, (*kept, *copies), wrong or fault
         if own is not None:
             _note_root(workspace)
         _write_snapshot(workspace, made, at)
         _write_short(workspace, made)
     if wrong is not None:
         raise wrong
-    return Projected(own, written, at.seq, served)
+    return Projected(own, written, at.seq, served, kept)
 
 
-def _write(folder: Path, data: dict[str, bytes], memories: dict[str, bytes]) -> tuple[tuple[str, ...], OSError | None]:
-    """Write what differs; return its names, and the first fault: it is no reason to leave the others."""
+def _write(
+    folder: Path, data: dict[str, bytes], memories: dict[str, bytes]
+) -> tuple[tuple[str, ...], tuple[str, ...], OSError | None]:
+    """Write what differs; return its names, copies of edited files, and the first fault: others are written still."""
     try:
         folder.mkdir(exist_ok=True)
     except OSError as error:
-        return (), error
+        return (), (), error
     written: list[str] = []
+    kept: tuple[str, ...] = ()
     wrong: OSError | None = None
     for name, wanted in data.items():
         if _bytes(folder / name) == wanted:
@@ -196,9 +201,10 @@ def _write(folder: Path, data: dict[str, bytes], memories: dict[str, bytes]) -> 
     try:
         done = memory_files.write(memory_folder(folder), memories)
         written += [f"{memory_files.FOLDER}/{name}" for name in done.written]
+        kept = tuple(os.fspath(memory_folder(folder) / name) for name in done.edited)
     except OSError as error:
         wrong = wrong or error
-    return tuple(written), wrong
+    return tuple(written), kept, wrong
 
 
 def _fold_on(
