@@ -10,6 +10,7 @@ from consolidation.finding import DANGLING, HEDGE, IDENTIFIER, Places, Sentence,
 from consolidation.model import Candidate, SessionView, Step
 from transcript.memories import MemoryState
 from transcript.projections.fold import PATH_KEYS, is_write
+from transcript.secrets import veil
 
 LEAST, MOST = 60, 360
 WITHIN = 40  # steps in which the edit and the passing command have to follow
@@ -105,5 +106,7 @@ def command_of(call: Step) -> str:
     given = call.input or {}
     said = given.get("command") or given.get("cmd") or ""
     line = " ".join(map(str, said)) if isinstance(said, list) else str(said)
-    line = re.sub(r"^\s*cd \S+\s*(?:&&|;)\s*", "", line)
+    line = veil(
+        re.sub(r"^\s*cd \S+\s*(?:&&|;)\s*", "", line)
+    )  # before it is cut: half a credential is not known as one
     return " ".join(re.split(r"\||2>&1|&&|;|\n", line)[0].replace("`", "'").split())[:60].strip()

@@ -4,7 +4,6 @@ Why it was said is what they had asked for before: the rule then shares words wi
 """
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 from consolidation.align import words_of
@@ -12,6 +11,7 @@ from consolidation.finding import HEAD_CHARS, Places, Sentence, head_of, made, s
 from consolidation.model import Candidate, SessionView, Step
 from consolidation.span import marked
 from indexer.wishes import MOST_CHARS, is_wish
+from transcript import secrets
 from transcript.memories import MemoryState, Span
 
 MOST_WORDS, LEAST_WORDS = 40, 3
@@ -85,8 +85,7 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
         if step.kind != "prompt" or step.worker:
             continue
         if len(step.text) <= MOST_CHARS:
-            said = list(spoken(step.text))
-            for at, sentence in enumerate(said):
+            for sentence in spoken(step.text):
                 if stands(sentence.text):
                     when = asked(before, key)
                     wish = made(
@@ -98,7 +97,7 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
                         memory_type="user_preference",
                         why=when.why,
                         sources=when.sources,
-                        mistake=mistake_in([one.text for one in said[at : at + 1]]),
+                        mistake=mistake_in(secrets.mask(sentence.text, key)[0]),
                     )
                     found.append(wish)
         before = step
@@ -119,14 +118,13 @@ def stands(sentence: str) -> bool:
     return len(named) >= (1 if lasting else 2)
 
 
-def mistake_in(sentences: Sequence[str]) -> tuple[str, str] | None:
+def mistake_in(sentence: str) -> tuple[str, str] | None:
     """Return what a wish says to avoid and what to do instead, None where it does not name both."""
-    for sentence in sentences:
-        for pattern, (avoid, instead) in _MISTAKES:
-            match = pattern.search(sentence.replace("’", "'"))
-            if match and match[1].lower() != match[2].lower():
-                pair = (match[avoid + 1].rstrip(".,"), match[instead + 1].rstrip(".,"))
-                return pair if all(len(one) > 1 for one in pair) else None
+    for pattern, (avoid, instead) in _MISTAKES:
+        match = pattern.search(sentence.replace("’", "'"))
+        if match and match[1].lower() != match[2].lower():
+            pair = (match[avoid + 1].rstrip(".,"), match[instead + 1].rstrip(".,"))
+            return pair if all(len(one) > 1 for one in pair) else None
     return None
 
 

@@ -10,6 +10,7 @@ from consolidation.model import Candidate, SessionView, Step
 from consolidation.span import marked
 from consolidation.subject import subject
 from recall.cite import sentences
+from transcript import secrets
 from transcript.injected import block_spans
 from transcript.memories import Span
 
@@ -75,6 +76,7 @@ def made(
     """Return a candidate that quotes a sentence of a step, masked; `more` sources stand behind the quoted place."""
     span, said = marked(step.event, step.text, sentence.start, sentence.end, key)
     sources = (span, *more.pop("sources", ()))
+    why = secrets.mask(more.pop("why", ""), key)[0]
     return Candidate(
         found_by=found_by,
         memory_type=memory_type,
@@ -85,6 +87,7 @@ def made(
         projects=(view.project,) if view.project else (),
         roles=(view.role,) if view.role else (),
         worker=step.worker,
+        why=why,
         **more,
     )
 

@@ -1,5 +1,7 @@
 """What of a session is proposed as memory, and what is not."""
 
+import json
+
 import pytest
 from support.dialogue import Dialogue
 
@@ -269,6 +271,23 @@ def test_secret_in_a_sentence_is_masked_before_anything_else(tmp_path):
 
     assert "[secret:" in wish.text
     assert "Ab3xK9Ab3" not in wish.text + wish.why
+
+
+def test_secret_in_what_was_run_asked_or_given_as_a_reason_is_masked_too(tmp_path):
+    key = "sk-ant-api03-" + "Ab3xK9" * 12
+    talk = Dialogue()
+    talk.prompt(f"deploy with {key} please")
+    talk.prompt("Never commit the generated files in dist.")
+    talk.reply(CAUSE)
+    talk.edit("src/hooks.go")
+    talk.bash(f"MODEL_KEY={key} go test ./...")
+    talk.curated(decision(HUMAN, at(1), "Keys come from the vault.", why=f"{key} stood in a log"))
+
+    candidates = found(talk, tmp_path)
+
+    assert [one.found_by for one in candidates] == ["decision", "wish", "cause"]
+    assert all("[secret:" in one.why for one in candidates)
+    assert "Ab3xK9" not in json.dumps([one.body() for one in candidates])
 
 
 def test_what_was_kept_out_abandoned_or_injected_is_never_read(tmp_path):
