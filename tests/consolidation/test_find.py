@@ -4,6 +4,7 @@ import json
 
 import pytest
 from support.dialogue import Dialogue
+from support.running import make_running
 
 from consolidation.find import find
 from consolidation.sessions import views
@@ -11,6 +12,7 @@ from consolidation.span import words
 from transcript.curation import Author, Setting, correction, decision, outcome, question
 from transcript.errors import PointerError, SpanChanged
 from transcript.memories import MemoryState, Span
+from transcript.projections.views import refresh
 
 HUMAN = Author("ana", "human")
 AGENT = Author("claude", "agent")
@@ -332,7 +334,14 @@ def test_five_hundred_turns_of_chatter_become_nothing(tmp_path):
             fixed(talk)
 
     assert sum(draft.type == "conversation_turn" for draft in talk.drafts) == 500
-    assert found(talk, tmp_path) == []
+    project = make_running(tmp_path, talk)
+    refresh(project.workspace)
+    assert project.state() == MemoryState()  # capture, index and views make no memory
+
+    project.run()
+
+    assert project.state().candidates == {}
+    assert project.state().memories == {}
 
 
 def test_same_session_gives_the_same_candidates_with_the_same_ids(tmp_path):
