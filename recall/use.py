@@ -65,9 +65,13 @@ class Use:
 
 def judge_use(items: Sequence[Injected], answer: str, seen: Iterable[str]) -> list[Use]:
     """Hold an answer against each item; `seen` is every other text that the session had in front of it."""
-    known = {stem for text in seen for stem in _stems(text)}
+    return judge_known(items, answer, {stem for text in seen for stem in stems_of(text)})
+
+
+def judge_known(items: Sequence[Injected], answer: str, known: set[str]) -> list[Use]:
+    """Hold an answer against each item, where the stems of what the session had seen are known already."""
     said = _Said(answer)
-    stems = [_stems(item.text) for item in items]
+    stems = [stems_of(item.text) for item in items]
     found = []
     for place, item in enumerate(items):
         others = {stem for other, held in enumerate(stems) if other != place for stem in held}
@@ -80,7 +84,7 @@ class _Said:
 
     def __init__(self, answer: str) -> None:
         self.text = answer.lower()
-        self.stems = _stems(answer)
+        self.stems = stems_of(answer)
         self.runs = set(_runs(answer))
 
 
@@ -88,7 +92,7 @@ def _judge(item: Injected, said: _Said, known: set[str]) -> Use:
     for event in item.events:
         if event and event[:POINTER_CHARS].lower() in said.text:
             return Use(NAMED, (event[:POINTER_CHARS],))
-    own = {s: fact for s, fact in _stems(item.text).items() if s not in known}
+    own = {s: fact for s, fact in stems_of(item.text).items() if s not in known}
     shared = {s for s in own if s in said.stems}
     for run in _runs(item.text):
         if run in said.runs and sum(word in own for word in run) >= RUN_NEW:
@@ -100,8 +104,8 @@ def _judge(item: Injected, said: _Said, known: set[str]) -> Use:
     return Use(UNUSED)
 
 
-def _stems(text: str) -> dict[str, bool]:
-    """Content words of a text, endings off, and whether each is a value or a name (a digit, a dot, an underscore)."""
+def stems_of(text: str) -> dict[str, bool]:
+    """Return the content words of a text, endings off, and whether each is a value or a name (a digit, a dot, a _)."""
     found: dict[str, bool] = {}
     for match in _WORD.finditer(text):
         whole = match[0]

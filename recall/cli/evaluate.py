@@ -12,6 +12,8 @@ import click
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.evaluate_budget import command as budget
 from recall.cli.evaluate_devrecall import command as devrecall
+from recall.cli.evaluate_imprint import command as imprint
+from recall.cli.evaluate_month import command as month
 from recall.cli.evaluate_retrieval import command as retrieval
 from recall.cli.evaluate_self import command as own_record
 from recall.cli.evaluate_sets import beam, compare, locomo, longmemeval, memorycode
@@ -241,5 +243,18 @@ def handoff_tokens(app: App, own: bool, task: str, as_json: bool) -> None:
     say(report.to_json() if as_json else report.to_text())
 
 
-for _set in (budget, devrecall, own_record, retrieval, steps, locomo, memorycode, longmemeval, beam, compare):
+for _set in (
+    budget,
+    devrecall,
+    imprint,
+    month,
+    own_record,
+    retrieval,
+    steps,
+    locomo,
+    memorycode,
+    longmemeval,
+    beam,
+    compare,
+):
     command.add_command(_set)
