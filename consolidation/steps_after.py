@@ -78,7 +78,8 @@ def _faults(run: Run) -> list[str]:
         lost = [name[:10] for name in new if not store.chunks_of(name)]
     if lost:
         found.append(f"not in the index: {', '.join(lost)}")
-    asked = new[:PROBED]
+    asked = [event.id for event in run.wrote if event.type == "memory.written" and event.body["kind"] == "statement"]
+    asked = asked[:PROBED]
     recalled = run.deps.probe(asked) if asked and not lost else len(asked)
     if recalled < len(asked) and not lost:
         found.append(f"only {recalled} of {counted(len(asked), 'memory', 'memories')} can be recalled")

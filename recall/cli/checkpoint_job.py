@@ -54,12 +54,13 @@ def checkpoint(app: App, trigger: str, link: str) -> Report | None:
     """Make one checkpoint; what fails is counted for health, and the next one does it."""
     from consolidation.run import BUSY, FAILED, INCOMPLETE, consolidate
     from indexer import power
-    from recall.cli.work import deps_of, settings_of
+    from recall.cli.work import deps_of, settings_of, take_files
 
     power.lower_priority()
     try:
-        deps, settings = deps_of(app, app.writable_workspace()), settings_of(app)
-        deps = replace(deps, capture=lambda: 0)  # that is what started this
+        workspace, settings = app.writable_workspace(), settings_of(app)
+        # what started this has taken in the sessions, and knows where each harness keeps its own
+        deps = replace(deps_of(app, workspace), capture=lambda: take_files(app, workspace))
         for _ in range(WAITS):
             report = consolidate(deps, settings, trigger=trigger, link=link, now=app.now())
             if report.state != BUSY:

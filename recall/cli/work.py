@@ -86,18 +86,24 @@ class _Model:
 
 def capture(app: App, workspace: Workspace) -> int:
     """Take in what is new in the project's sessions and its own files; return how many events are new."""
-    from recall.project_files import changed
     from transcript.capture import sync
-    from transcript.event import stamp
-    from transcript.memories import fold_memories
-    from transcript.memory_told import Told
 
     report = sync(workspace, app.data, app.env, settings=app.capture_settings(), now=app.now())
     if report.added or report.sightings or report.marks:
         app.bring_up(workspace)
+    return report.added + take_files(app, workspace)
+
+
+def take_files(app: App, workspace: Workspace) -> int:
+    """Take in the project's own files that have changed; return how many events are new."""
+    from recall.project_files import changed
+    from transcript.event import stamp
+    from transcript.memories import fold_memories
+    from transcript.memory_told import Told
+
     log, patterns = app.log(workspace), app.config.memory().project_files.split()
     files = changed(workspace, patterns, fold_memories(log).project_files, Told(stamp(app.now())))
-    return report.added + len(log.append(files, now=app.now()))
+    return len(log.append(files, now=app.now()))
 
 
 def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:

@@ -69,3 +69,15 @@ def test_a_setting_that_cannot_be_read_is_counted(app: App) -> None:
     checkpoint_job.rounds(app, mark(app, "session_end"))
 
     assert counted(app.data) == {"ConfigError": 1}
+
+
+def test_files_of_the_project_are_taken_in_as_they_are_now(app: App) -> None:
+    readme = app.cwd / "README.md"
+    readme.write_text("The shop listens on port 8443.\n")
+    checkpoint_job.rounds(app, mark(app, "session_end"))
+    readme.write_text("The shop listens on port 9443.\n")
+
+    checkpoint_job.rounds(app, mark(app, "pre_compact"))
+
+    said = [e.body["text"] for e in Log(app.workspace()).read() if e.type == "memory.source"]
+    assert said == ["The shop listens on port 8443.\n", "The shop listens on port 9443.\n"]
