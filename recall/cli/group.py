@@ -34,6 +34,7 @@ COMMANDS = {
     "correct": "correct",
     "replacements": "replacements",
     "memory": "memory",
+    "graph": "graph",
     "outcome": "outcome",
     "observe": "observe",
     "checkpoint": "checkpoint",

@@ -2,7 +2,9 @@
 
 import click
 
-from recall.cli import memory_folder, memory_read, memory_write
+from recall.cli.memory_folder import COMMANDS as FOLDER
+from recall.cli.memory_read import COMMANDS as READ
+from recall.cli.memory_write import COMMANDS as WRITE
 
 
 @click.group()
@@ -17,5 +19,5 @@ def command() -> None:
     """
 
 
-for _command in (*memory_read.COMMANDS, *memory_write.COMMANDS, *memory_folder.COMMANDS):
+for _command in (*READ, *WRITE, *FOLDER):
     command.add_command(_command)
