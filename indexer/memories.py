@@ -1,8 +1,8 @@
 """Folds the memory events: a memory stands where the words that it quotes stand, and holds as long as the record says.
 
 Its pointer has the time at which its words were said, never that of the consolidation: an old truth must not look new.
-It has a place in every session in which the quoted words stand, so that it stays out of a session that has them before
-it still. A file of the project stands by itself, in its newest state.
+It has a place in every session and exchange in which the quoted words stand, so that it stays out of a session that
+has them before it still. A file of the project stands by itself, in its newest state.
 """
 
 from collections.abc import Mapping, Sequence
@@ -126,7 +126,8 @@ def _of_memory(rows: Rows, event: Event, number: int) -> list[Place]:
     places: dict[int, Place] = {}
     for place in rows.standing_in(*quoted):
         worker = place.worker if place.flags & FROM_WORKER else ""
-        at = replace(alone, session=place.session, seq=place.seq, flags=flags | place.flags & _INHERITED, worker=worker)
+        at = replace(alone, session=place.session, exchange=place.exchange, seq=place.seq, worker=worker)
+        at = replace(at, flags=flags | place.flags & _INHERITED)
         held = places.setdefault(place.session, at)
         if held.seq < at.seq:
             places[place.session] = at

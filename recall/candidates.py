@@ -33,21 +33,11 @@ from recall.turn import Candidate, Pointer, Standing, Vectors
 from recall.typos import respelled
 
 # Kind of a pointer (indexer.rows.KIND_NAMES, in its order) -> source class.
-SOURCES = (
-    "prompt",
-    "final",
-    "narration",
-    "summary",
-    "tool",
-    "tool",
-    "reasoning",
-    "worker",
-    "curated",
-    "memory",
-)
+SOURCES = ("prompt", "final", "narration", "summary", "tool", "tool", "reasoning", "worker", "curated", "memory")
 _EXTERNAL, _SUPERSEDED, _PRIVATE, _PROJECT_FILE = 8, 32, 64, 16384  # indexer.rows
 _RISK_FLAGS = ((1, "abandoned"), (2, "rewound"), (_EXTERNAL, "external"), (_SUPERSEDED, "superseded"))
 LEAST_PASSAGES = 2000
+_HEADLESS = ("prompt", "memory", "project")
 _SAID_BY_AGENT = ("narration", "final", "worker")
 
 
@@ -334,7 +324,7 @@ class _Relevance:
             chunk=seen.chunk,
             text=text,
             pointers=(_pointer(first), *(_pointer(p) for p in seen.places if p is not first)),
-            head=exchange.prompt_head if exchange is not None and seen.source != "prompt" else "",
+            head=exchange.prompt_head if exchange is not None and seen.source not in _HEADLESS else "",
             bm25=self._evidence.words.get(seen.chunk, 0.0),
             cosine=self._evidence.cosine.get(seen.chunk),
             matched=frozenset(self._terms[i] for i in self._evidence.matched.get(seen.chunk, ())),
@@ -349,9 +339,9 @@ class _Relevance:
 
 def _source(row: PointerRow) -> str:
     """Source class of a sighting: what came from outside is that, whatever else it is."""
-    if row.flags & (_EXTERNAL | _PROJECT_FILE):
-        return "external" if row.flags & _EXTERNAL else "project"
-    return SOURCES[row.kind]
+    if row.flags & _EXTERNAL:
+        return "external"
+    return "project" if row.flags & _PROJECT_FILE else SOURCES[row.kind]
 
 
 def _form(source: str, text: str, weight: float, s: RetrievalSettings) -> tuple[float, tuple[str, ...]]:
