@@ -35,7 +35,7 @@ TURNS = words_of(
     "stopped lack lacks lacking unable impossible false untrue wrong wrongly incorrect incorrectly hardly barely "
     "rarely seldom instead rather formerly previously doubt"
 )
-_TOKEN = re.compile(r"[\w@./:\\#'$€£~+\-]*[\w/]|(?:[=!<>≤≥≠&|^%→←*]|(?<=\s)\+(?=\s))+")
+_TOKEN = re.compile(r"[\w@./:\\#'$€£~+\-]+|[=!<>≤≥≠&|^%→←*]+")
 _NUMBER = re.compile(r"[-+~$€£#]*\d[\d.,:\-]*(?:%|ms|s|kb|mb|gb|x|k|m)?", re.IGNORECASE)
 _IDENTIFIER = re.compile(r"[\w)\]][_./:\\@#+][\w(]|[a-z][A-Z]|^[_./\\@#$~]|^--?\w|\d|_|/$")
 _CODE = re.compile(r"`[^`\n]{1,200}`")
@@ -51,6 +51,11 @@ class Token:
     kind: str
     start: int
     end: int
+
+    @property
+    def stem(self) -> str:
+        """The word without its ending, lower case; what is the same has it in common."""
+        return stem(self.text.lower())
 
     @property
     def is_fact(self) -> bool:
@@ -76,7 +81,8 @@ def tokens(text: str) -> tuple[Token, ...]:
     for match in _TOKEN.finditer(plain):
         word = match[0].lstrip("':")
         start = match.end() - len(word)
-        word = word.rstrip("':.-") or word
+        word = word.rstrip("@.:\\'$€£~-")
+        word = word if word.strip("#") else ""
         if word.startswith("..") and not word.startswith("../"):
             start += len(word) - len(word.lstrip("."))
             word = word.lstrip(".")

@@ -98,6 +98,8 @@ def _differ(one: str, other: str) -> Difference | None:
         flipped = True
     else:
         flipped = False
+    if len({t.stem for t in a} & {t.stem for t in b}) < LEAST_WORDS:
+        return None
     pairs = align(a, b)
     shared = [a[i] for i, _ in pairs]
     if len({t.text.lower() for t in shared if t.text.lower() not in STOP and t.kind != "den"}) < LEAST_WORDS:

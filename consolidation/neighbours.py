@@ -9,7 +9,7 @@ from consolidation.claims import claims
 from consolidation.contradiction import difference
 from consolidation.model import Candidate, Touched, folded
 from consolidation.subject import shared
-from consolidation.support import COVERED, QUOTED, support
+from consolidation.support import says
 from indexer.rows import RowFilter
 from recall.facts import Facts, facts
 from transcript.memories import Memory, MemoryState
@@ -62,7 +62,7 @@ def same_meaning(candidate: Candidate, memory: Memory) -> bool:
     """Whether a memory says what the candidate says: holds it, or has its facts and nearly all of its other words."""
     if folded(candidate.text) == folded(memory.statement):
         return True
-    if all(support(c.text, [memory.statement]).kind in (QUOTED, COVERED) for c in claims(candidate.text)):
+    if all(says(memory.statement, claim.text) for claim in claims(candidate.text)):
         return True
     a, b = facts(candidate.text), facts(memory.statement)
     if set(a.named) != set(b.named) or a.numbers != b.numbers or a.denies != b.denies:

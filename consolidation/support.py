@@ -7,6 +7,7 @@ does not, or states a number, a name or a denial that the source does not have. 
 """
 
 import re
+from collections import Counter
 from collections.abc import Sequence
 
 from consolidation.align import Token, align, find_run, tokens, words_of
@@ -44,6 +45,12 @@ def support(claim: str, sources: Sequence[str]) -> Support:
 _RANK = {NONE: 0, SOME: 1, COVERED: 2, QUOTED: 3}
 
 
+def says(text: str, claim: str) -> bool:
+    """Whether a text says a claim: quotes or covers it."""
+    words, source = tokens(claim), _Source(text)
+    return bool(words) and bool(_run(words, source))
+
+
 class _Source:
     """A source as tokens, and where its sentences begin and end among them."""
 
@@ -67,12 +74,18 @@ class _Source:
         return _BOUNDARY.search(self.text, self.tokens[left].end, self.tokens[right].start) is not None
 
 
-def _held(words: Sequence[Token], source: _Source, number: int) -> Support:
+def _run(words: Sequence[Token], source: _Source) -> str:
+    """How a claim stands in a source, "" where it does not."""
     kind = ""
     for at in find_run(words, source.tokens):
         found = _standing(source, at, at + len(words))
         if found == QUOTED or (found == COVERED and len(words) >= LEAST_TOKENS):
             kind = QUOTED if QUOTED in (kind, found) else COVERED
+    return kind
+
+
+def _held(words: Sequence[Token], source: _Source, number: int) -> Support:
+    kind = _run(words, source)
     return Support(kind, number) if kind else _shared(words, source, number)
 
 
@@ -101,9 +114,13 @@ def _standing(source: _Source, start: int, end: int) -> str:
 def _shared(words: Sequence[Token], source: _Source, number: int) -> Support:
     """What a source that does not hold a claim has of it; facts and denials of its own make it `none`."""
     best: list[tuple[int, int]] = []
+    ours = Counter(t.stem for t in words)
     window: tuple[int, int] = (0, 0)
     for at, (first, last, _) in enumerate(source.sentences):
         for end in {last, source.sentences[min(at + 1, len(source.sentences) - 1)][1]}:
+            both = ours & Counter(t.stem for t in source.tokens[first:end])
+            if both.total() <= max(len(best), PARTIAL * len(words) - 1):
+                continue  # no more of it can stand there in order
             pairs = align(words, source.tokens[first:end])
             if len(pairs) > len(best):
                 best, window = pairs, (first, end)

@@ -1,7 +1,13 @@
 """Whether the words that a claim rests on say it."""
 
-import pytest
+import re
+from itertools import pairwise
 
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from consolidation.align import tokens
 from consolidation.claims import claims
 from consolidation.support import support
 
@@ -65,3 +71,33 @@ def test_every_word_of_a_text_stands_in_a_claim() -> None:
         "Deploys", "Use `make ship`.", "Never on Friday", "rm -rf build", "port | 8080 |", "Why?", "So.",
     ]  # fmt: skip
     assert all(text[c.start : c.end] == c.text for c in claims(text))
+
+
+WORDS = ("the import", "`load_rows`", "port 8080", "not", "if", "never", "fails", "e.g. 5 %", "C++", "--force", "über")
+PIECES = st.lists(st.sampled_from((*WORDS, ",", ".", ";", "?", "\n", "**", "(", "—", "- ")), min_size=4, max_size=40)
+
+
+@given(PIECES)
+def test_claims_are_pieces_of_the_text_in_order_and_leave_no_word_out(pieces: list[str]) -> None:
+    text = " ".join(pieces)
+    found = claims(text)
+
+    assert all(text[c.start : c.end] == c.text for c in found)
+    assert all(a.end <= b.start for a, b in pairwise(found))
+    gaps = zip([0, *(c.end for c in found)], [*(c.start for c in found), len(text)], strict=True)
+    assert not re.search(r"\w", " ".join(text[a:b] for a, b in gaps))
+
+
+@given(PIECES, st.integers(0, 40), st.sampled_from(("not", "never", "9", "`other_name`", "only", "without")))
+def test_a_word_that_turns_a_claim_is_never_overlooked(pieces: list[str], place: int, word: str) -> None:
+    source = " ".join(pieces)
+    for claim in claims(source):
+        words = claim.text.split()
+        turned = " ".join([*words[: place % (len(words) + 1)], word, *words[place % (len(words) + 1) :]])
+        held = support(turned, [source]).kind in ("quoted", "covered")
+        assert not held or turned_stands(turned, source)
+
+
+def turned_stands(turned: str, source: str) -> bool:
+    """Whether the source itself has these very words in a row, so that nothing was turned."""
+    return " ".join(t.text for t in tokens(turned)) in " ".join(t.text for t in tokens(source))
