@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from indexer import contents, queue, writer
+from indexer import contents, queue, standing, writer
 from indexer.embedder import Embedder
 from indexer.settings import IndexSettings
 from indexer.store import Store
@@ -168,6 +168,8 @@ def _index(
             if weigh is not None:
                 weigh(made)
             parts = _compared(held, made, erased=next(Log(cold).read_back(only="redaction"), None) is not None)
+            if weigh is not None:
+                parts.append(_weights(held, made))
             if vectors and embedder is not None:
                 queue.embed(made, embedder, settings)
                 parts.append(_vectors(held, made))
@@ -200,6 +202,15 @@ def _compared(held: Store, made: Store, *, erased: bool) -> list[Part]:
         gap = "; turns were erased, whose exchanges a rebuild cuts anew" if erased and name not in WHOLE else ""
         found.append(Part(name, DIFFERS, rows + gap))
     return found
+
+
+def _weights(held: Store, made: Store) -> Part:
+    """Compare what memories and cited passages have earned."""
+    here, there = standing.weights(held), standing.weights(made)
+    differ = sum(here.get(event) != there.get(event) for event in here.keys() | there.keys())
+    if differ:
+        return Part("weights", DIFFERS, f"{differ:,} of {len(there):,} differ; 'recall index' brings them up")
+    return Part("weights", EQUAL, counted(len(there), "row"))
 
 
 def _vectors(held: Store, made: Store) -> Part:

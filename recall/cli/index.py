@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recall.cli import index_memories
 from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.calibrate import refit_if_due
 from recall.cli.index_build import backfill, compact, rebuild
@@ -87,10 +88,8 @@ def run(
     # Another model than the default may take less at a time, so chunks can be cut only once it is known.
     early = None if settings.model == DEFAULT_MODEL else app.embedder(count)
     with app.store(workspace, "w") as store:
-        fresh = not store.generation
         words = index_words(app, workspace, store, early)
-        if fresh:
-            weigh(app, workspace, store)
+        weigh(app, workspace, store)
         note(words_text(words))
         if words_only:
             return words, None
@@ -216,6 +215,7 @@ def say_status(app: App, as_json: bool) -> None:
         wanted = wanted_chunks(store, store.generation, app.config.index())
         classes = by_class(store)
         waiting = unread(app, workspace, meta.watermark)
+        memories = index_memories.in_index(store, app.log(workspace))
         building = store.building()
         if as_json:
             emit(
@@ -228,6 +228,7 @@ def say_status(app: App, as_json: bool) -> None:
                     "unread": waiting,
                     "chunks": meta.n_chunks,
                     "by_class": classes,
+                    "memories": memories,
                     "vectors": meta.n_vectors,
                     "vectors_wanted": wanted,
                     "bytes": workspace.index_path.stat().st_size,
@@ -239,6 +240,8 @@ def say_status(app: App, as_json: bool) -> None:
         kinds = ", ".join(f"{number:,} {name}" for name, number in classes.items())
         say(f"record   {counted(waiting, 'event waits', 'events wait') if waiting else 'all of it has been read'}")
         say(f"words    {counted(meta.n_chunks, 'passage')} ({kinds})")
+        for line in index_memories.lines(memories):
+            say(f"         {line}")
         say(f"vectors  {meta.n_vectors:,} of {wanted:,} wanted, by {meta.model or 'no model yet'}; {ORDER}")
         size_now = size(workspace.index_path.stat().st_size)
         say(f"index    generation {meta.generation}, {size_now}, vectors searched by {store.backend.vectors}")

@@ -12,6 +12,7 @@ from support.memory_events import candidate, written
 from support.story import ANA, at, story
 from support.talk import NOW, Talk, run_embed
 
+from indexer import standing
 from indexer.rebuild import rebuild
 from indexer.settings import IndexSettings
 from indexer.store import Store
@@ -142,6 +143,16 @@ def test_what_lies_above_indexing_is_put_into_the_index_made_anew(place):
     assert states(cold(place, weigh=lambda store: store.run(sql)))["passages"] == EQUAL
 
 
+def test_what_memories_have_earned_is_compared_with_what_the_record_proves(place):
+    def weigh(store: Store) -> int:
+        return standing.write(store, {"x" * 26: standing.Weighed(raw=1.5, hits=1)})
+
+    assert states(cold(place, weigh=weigh))["weights"] == DIFFERS
+    with Store.open(place.index_path, "w") as store:
+        weigh(store)
+    assert states(cold(place, weigh=weigh))["weights"] == EQUAL
+
+
 def change(workspace, sql: str) -> None:
     connection = apsw.Connection(str(workspace.index_path))
     connection.execute(sql)
@@ -265,7 +276,7 @@ def test_the_command_says_equal_or_not_and_exits_by_it(place, monkeypatch, capsy
 
     assert run(["replay", "--cold"]) == 0
     lines = capsys.readouterr().out.splitlines()
-    assert [line.split()[:2] for line in lines[:-1]] == [["equal", name] for name in (*views.NAMES, *INDEX)]
+    assert [line.split()[:2] for line in lines[:-1]] == [["equal", name] for name in (*views.NAMES, *INDEX, "weights")]
     assert lines[-1] == "equal"
 
     change(place, "UPDATE exchange_1 SET prompt_head = 'x' WHERE id = 1")
