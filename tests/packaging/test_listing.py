@@ -40,6 +40,7 @@ def test_every_package_is_marked_typed(wheel_names, package):
     [
         "indexer/data/tokenizer.json",
         *(f"transcript/schema/{name}.schema.json" for name in ("event", "export", "tasks", "wire")),
+        *(f"consolidation/schema/review_{name}.schema.json" for name in ("request", "answer")),
         *(f"recall/extensions/{name}.js" for name in ("pi", "opencode", "cline", "calls")),
     ],
 )
