@@ -170,10 +170,10 @@ def _links(hand: Hand, documents: Sequence[Document], ids: dict[str, str]) -> li
     names: dict[str, str] = {}
     for one in documents:
         stem = one.path.rsplit("/", 1)[-1].rsplit(".", 1)[0]
-        for name in (one.path, f"{stem}.md", stem, one.name):
+        for name in filter(None, (one.path, f"{stem}.md", stem, one.name)):
             names.setdefault(name, one.path)
     told = []
-    for one in documents:
+    for one in (one for one in documents if one.superseded_by):
         by = ids.get(names.get(one.superseded_by, ""), "")
         old, new = hand.state.memories.get(ids.get(one.path, "")), hand.state.memories.get(by)
         if old is not None and new is not None and old.id != new.id and not old.superseded_by:

@@ -12,6 +12,7 @@ from recall.cli.curate import AGENTS
 from recall.cli.group import run
 from transcript.log import Log
 from transcript.memories import fold_memories
+from transcript.memory_words import MEMORY_TYPES
 
 SAID = "The importer reads every file twice, because the first pass counts the lines. Ports come from config.toml."
 RIGHT = "The importer reads every file once since the counter was removed."
@@ -396,3 +397,60 @@ def test_an_index_takes_a_change_in_at_once(recall):
 
     rows = recall("query", "importer reads file twice", "--json").rows()
     assert not [row for row in rows if str(row.get("pointer", "")).startswith(old[:10]) and row.get("shown")]
+
+
+def test_status_counts_the_passages_of_every_memory_of_any_size(recall, tmp_path):
+    """LCA-D-02d: the list of a folder and a very large memory are indexed like any other."""
+    folder = make_memory_folder(tmp_path / "notes", files=2, nested=0, critical=0)
+    large = "\n\n".join(f"Chapter {n} tells how machine {n} is drained before it is updated." for n in range(3000))
+    (folder / "large.md").write_text(f"---\ntype: runbook\n---\n\n{large}\n")
+    (folder / "MEMORY.md").write_text("# Memories\n\n- [one](memory-000.md) about module 0\n")
+    assert recall("memory", "import", str(folder)).code == 0
+    assert recall("index", "--words-only").code == 0
+
+    held = recall("index", "status", "--json").rows()[0]["memories"]
+
+    assert set(held["imported"]) == {
+        f"notes/{name}" for name in ("MEMORY.md", "large.md", "memory-000.md", "memory-001.md")
+    }
+    assert held["imported"]["notes/MEMORY.md"] == 1
+    assert held["imported"]["notes/large.md"] > 50
+    assert all(held["files"].values())
+    assert "4 imported files in" in recall("index", "status").out
+
+
+@pytest.mark.parametrize("kind", MEMORY_TYPES)
+def test_a_file_of_each_type_is_loaded_and_recalled(recall, tmp_path, kind):
+    """LCA-4.3-01."""
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "one.md").write_text(f"---\ntype: {kind}\n---\n\nThe wagtail drawer opens with the brass key.\n")
+    assert recall("memory", "import", str(folder)).code == 0
+    assert recall("index", "--words-only").code == 0
+
+    [memory] = memories(recall).values()
+    rows = recall("query", "wagtail drawer brass key", "--json").rows()
+
+    assert memory.memory_type == kind
+    assert rows[0]["pointer"].startswith(memory.id[:10])
+
+
+def test_what_a_folder_says_was_superseded_is_not_current(recall, tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "old.md").write_text(
+        "---\ntype: project\nsuperseded_by: new.md\ncreated: 2026-01-01\n---\n\nCI runs on Jenkins.\n"
+    )
+    (folder / "new.md").write_text("---\ntype: project\ncreated: 2026-02-01\n---\n\nCI runs on Woodpecker.\n")
+    (folder / "gone.md").write_text(
+        "---\ntype: project\nsuperseded_by: nowhere\ncreated: 2026-01-01\n---\n\nBackups go to tape.\n"
+    )
+
+    assert recall("memory", "import", str(folder)).code == 0
+
+    states = {row["statement"]: row["state"] for row in recall("memory", "list", "--state", "all", "--json").rows()}
+    assert states == {
+        "CI runs on Jenkins.": "superseded",
+        "CI runs on Woodpecker.": "current",
+        "Backups go to tape.": "expired",
+    }
