@@ -4,6 +4,7 @@ On the hook path: standard library only. One read for all candidates, none where
 """
 
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import datetime
@@ -18,9 +19,25 @@ def with_standing(found: Sequence[Candidate], reader: Reader, query: Query, *, n
     """Return the candidates, each with what is known of it: interval, label, approval, evidence for the role, risks."""
     if not found or not reader.has_standing():
         return list(found)
+    if query.as_of is not None:
+        found = _held_then(found, reader, math.ceil(query.as_of.timestamp()) - 1)
     rows = reader.standing({p.event for c in found for p in c.pointers})
     at = (query.as_of or now).timestamp()
     return [_stood(_speaking(c, rows, at), rows, query.role or "") for c in found] if rows else list(found)
+
+
+def _held_then(found: Sequence[Candidate], reader: Reader, as_of: int) -> list[Candidate]:
+    """The candidates; one that was replaced later than the time that is asked for was not replaced then."""
+    out = []
+    for c in found:
+        if c.standing.superseded:
+            made = reader.corrections({p.event for p in c.pointers})
+            by = {one.by for p in c.pointers for one in made.get(p.event, ()) if one.covers(p.start, p.end)}
+            if by and not any(reader.passages(reader.chunks_of(event), as_of=as_of) for event in by):
+                risks = tuple(risk for risk in c.standing.risks if risk != "superseded")
+                c = replace(c, standing=replace(c.standing, superseded=False, risks=risks))
+        out.append(c)
+    return out
 
 
 def _speaking(candidate: Candidate, rows: Mapping[str, StandingRow], at: float) -> Candidate:

@@ -264,6 +264,22 @@ def test_as_of_a_time_before_it_was_written_down_a_memory_is_not_known(held):
     assert verdicts(found)[said.event][0] == "shown"
 
 
+@pytest.mark.parametrize(
+    ("day", "shown"), [(5, "8080"), (20, "8443")], ids=["before it was replaced", "after it was replaced"]
+)
+def test_as_of_a_time_what_held_then_is_shown(held, day, shown):
+    texts = [f"The wagtail service listens on port {port}." for port in (8080, 8443)]
+    said = held.say(texts[0], day=3)
+    new = held.remember(held.candidate(texts[1], day=9))
+    held.append([drafts.superseded(AT, said, whole(new), reason="retired", since=DAY.format(9))])
+
+    with opened(held) as store:
+        found = ask(store, as_of=datetime(2026, 1, day, 12, tzinfo=UTC))
+
+    assert [port for port in ("8080", "8443") if port in found.block] == [shown]
+    assert not any("superseded" in r.candidate.standing.risks for r in found.items)
+
+
 @pytest.mark.parametrize("raw", [0.0, 10.0, 1e12], ids=["none", "some", "poisoned"])
 def test_a_wrong_weight_only_misorders_within_its_bound(held, raw):
     """LCA-5.2.2-17: E and through it T move a total by at most beta + gamma; neither gate nor policy asks for them."""
