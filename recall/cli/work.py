@@ -119,7 +119,8 @@ def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
 
     shape = app.config.index()
     with Store.open(workspace.index_path, "w") as store:
-        waits = not store.generation or waiting(workspace, watermark_seq(store), INDEXED_TYPES)[0]
+        before = watermark_seq(store) if store.generation else -1
+        waits = before < 0 or waiting(workspace, before, INDEXED_TYPES)[0]
         made = writer.index(workspace, store, shape, now=app.now(), embedder=model() if waits else None)
         left = len(queue.pending(store, store.generation, shape))
         embedder = model() if left else None
@@ -127,9 +128,9 @@ def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
             until = time.monotonic() + EMBED_S
             queue.embed(store, embedder, shape, should_stop=lambda: time.monotonic() > until)
             left = len(queue.pending(store, store.generation, shape))
-        weighed = weigh(app, workspace, store)
-        meta = store.meta()
         seq = watermark_seq(store)
+        weighed = weigh(app, workspace, store) if seq != before else 0
+        meta = store.meta()
         return {
             "watermark": seq,
             "data_version": meta.data_version,
