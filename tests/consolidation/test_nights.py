@@ -42,6 +42,11 @@ def test_no_night_leaves_two_memories_that_contradict_each_other(tmp_path: Path)
 
     [kept] = [text for text in standing(project) if "rotateKeys" in text]
     assert kept in [LOCK.replace("30", value) for value in values]
+    told = {m.id: m for m in project.state().memories.values() if "rotateKeys" in m.statement}
+    [last] = [m for m in told.values() if not m.superseded_by]
+    for memory in told.values():
+        if memory is not last:
+            assert told[memory.superseded_by].said_at == memory.valid_to > memory.said_at
     assert len(project.events("memory.written")) + len(
         [e for e in project.events("memory.decided") if e.body["pending"]]
     ) == 1 + len(values)
