@@ -19,9 +19,9 @@ from eval.dataset import USER, Dataset, Dialogue, Question, Turn
 from eval.dataset_run import Reply, run
 from eval.engines import Engine
 from eval.lineup import Search, of_variants
-from eval.plain_index import LACKS, plain_index
 from eval.tables import table
 from indexer.embedder import Embedder
+from indexer.plain_index import LACKS, plain_index
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from indexer.tokens import TokenCounter
@@ -39,7 +39,7 @@ class Fixture:
     kind: str
     off: dict[str, Any]
     dataset: Dataset
-    lacks: tuple[str, ...] = ()  # what the index of the run without the step lacks (eval.plain_index.LACKS)
+    lacks: tuple[str, ...] = ()  # what the index of the run without the step lacks (indexer.plain_index.LACKS)
 
     def without(self, settings: Settings) -> Settings:
         """Return the settings with the step of this kind taken out."""

@@ -8,13 +8,13 @@ from pathlib import Path
 from health import harness_retention
 from health.facts import CaptureFacts, Expiring, Waiting
 from transcript.adapters.base import Adapter, SourceFile
+from transcript.adapters.jsonl import GLUED
 from transcript.adapters.registry import registered
 from transcript.capture_claims import places
 from transcript.capture_plan import plan
 from transcript.capture_state import CaptureState, SourceState
 from transcript.workspace import Workspace, excluded
 
-GLUED = "more than one record"  # the adapter's word for a line all of whose records were taken in
 HORIZON_SECONDS = 7 * 86400  # how far ahead deletions are told
 
 

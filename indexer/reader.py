@@ -93,6 +93,15 @@ class Reader:
         """Return the words of a few chunks that hold a stem."""
         return vocabulary.words_with(self._execute, self.generation, stem)
 
+    def has_few_vectors(self) -> bool:
+        """Whether vectors are still being made: fewer than half of the passages that were said have one.
+
+        Ids rise by one, so that the last one below those of tools counts them, what was forgotten since included.
+        """
+        vectors = self.meta().n_vectors
+        said = f"SELECT coalesce(max(id), 0) FROM chunk_{self.generation} WHERE id < {TOOL_IDS}"
+        return vectors > 0 and 2 * vectors < self._one(said)
+
     def wishes(self) -> frozenset[int]:
         """Return the chunks in which a person laid down how work is to be done."""
         sql = f"SELECT chunk_id FROM pointer_{self.generation} WHERE chunk_id < {TOOL_IDS} AND flags & {WISH}"

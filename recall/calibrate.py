@@ -130,7 +130,7 @@ def measure(
     """Ask every prompt by words, and with vectors where there are any."""
     bank, own, meta = unrelated(), newest_prompts(store, OWN_PROMPTS), store.meta()
     ways: list[tuple[str, Vectors | None]] = [("words", None)]
-    if vectors is not None and meta.n_vectors:
+    if vectors is not None and meta.n_vectors and not store.has_few_vectors():  # else a turn's gate is that of words
         ways.append(("vectors", vectors))
     prompts: list[str | AskedPrompt] = [*bank, *own]
     total, done = len(ways) * len(prompts), 0

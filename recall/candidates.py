@@ -50,6 +50,7 @@ class Found:
     frequency: Mapping[str, int]  # passages that hold each word of the prompt
     passages: int  # passages in the index
     words_only: str = ""  # why no vectors were used
+    few_vectors: bool = False  # most passages have none yet, so that their evidence is that of words
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,6 +112,7 @@ def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None
         _frequency(cues, lexical.df),
         passages,
         "" if near is not None else "no_vectors",
+        near is not None and reader.has_few_vectors(),
     )
 
 

@@ -169,7 +169,7 @@ def select(
         [*(item.candidate for item in passed), *(r.candidate for r in out if r.verdict not in POLICY)],
         found.frequency,
         passages=found.passages,
-        words_only=bool(found.words_only),
+        words_only=bool(found.words_only) or found.few_vectors,
         settings=settings.gate,
     )
     ranked, reason = choose(ordered, settings.gate, settings.selection, read, places=settings.budget.items)

@@ -9,8 +9,9 @@ On the hook path: standard library only.
 
   Recency and place say nothing about relevance and stay out of it. A very short prompt resembles everything, and a
   question of another subject resembles something by one word or by its tone: its other words are said nowhere near.
-  Where only words were searched, times the root of the share of those words that were ever said: a new word is a sign
-  of a new subject. (With vectors that costs more than it gives: a prompt in another language is all new words.)
+  Where only words were searched, or most passages have no vector yet, the threshold is that of words, and the score
+  times the root of the share of those words that were ever said: a new word is a sign of a new subject. (With vectors
+  that costs more than it gives: a prompt in another language is all new words.)
 - item: an item needs a cosine at the similarity floor, or a rare word of the prompt. Equal to the floor passes.
 - margin: an item far below the best one adds nothing.
 """

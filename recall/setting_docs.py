@@ -52,7 +52,7 @@ MEANINGS = {
     "gate.rare_share": "a word is rare when at most this share of the passages holds it",
     "gate.evidence": "a turn stays silent unless its best item reaches a threshold",
     "gate.threshold": "that threshold; 'recall calibrate' fits it to this project's store",
-    "gate.threshold_words": "the same where no vectors were at hand",
+    "gate.threshold_words": "the same where no vectors were at hand, or most passages have none yet",
     "gate.bare_acts": 'for a bare order ("commit this", "run the tests") only curated memory is shown',
     "gate.margin": "an item far below the best one is left out",
     "gate.margin_share": "least relevance of an item, as a share of the best one's",

@@ -8,6 +8,8 @@ from typing import Any
 
 from scoring.weights import Scales, Weights
 
+MOST_NEIGHBOURS = 4096  # sqlite-vec refuses to return more
+
 
 def check_numbers(settings: Any, *, positive: tuple[str, ...] = ()) -> None:
     """ValueError for the first number that is negative or not finite, or is 0 and named in positive."""
@@ -60,6 +62,10 @@ class RetrievalSettings:
 
     def __post_init__(self) -> None:
         check_numbers(self, positive=("k", "arm", "lexical_limit", "vector_limit", "rarest_terms", "words_half_at"))
+        if self.vector_limit > MOST_NEIGHBOURS:
+            raise ValueError(
+                f"vector_limit is {self.vector_limit}, must be at most {MOST_NEIGHBOURS}: no vector search returns more"
+            )
 
 
 @dataclass(frozen=True, slots=True)

@@ -87,7 +87,9 @@ class _Links:
     def __init__(self, found: Sequence[Candidate], reader: Reader, as_of: int | None, barred: int) -> None:
         self._reader, self._as_of, self._barred = reader, as_of, barred
         self._died: dict[tuple[str, str, int], bool] = {}
-        names = {name for c in found for name in _NAME.findall(c.text)} if reader.has_replacements() else set()
+        look = reader.has_replacements()
+        self._names = {c.chunk: tuple(dict.fromkeys(_NAME.findall(c.text))) if look else () for c in found}
+        names = {name for held in self._names.values() for name in held}
         self._stated: dict[str, list[tuple[str, PassageRow, PointerRow]]] = {}
         rows = self._read(names)
         # A chain X -> Y -> Z: the head decides, so that what replaced the new names is needed as well.
@@ -108,17 +110,13 @@ class _Links:
                     words = " ".join(row.text.split())
                     cut = words if len(words) <= WORDS else words[:WORDS].rsplit(" ", 1)[0] + " …"
                     notes[f"{_verb(said)} on {_day(said)}: {cut} ({_pointer(said)})"] = None
-        for name in self._renamed(candidate.text):
+        for name in (name for name in self._names[candidate.chunk] if name in self._stated):
             head = self._head(name, candidate)
             if head is not None:
                 new, said = head
                 after.add(said.event_id)
                 notes[f"since {_day(said)}: {name} is now {new} ({_pointer(said)})"] = None
         return replace(candidate, notes=tuple(notes), behind=frozenset(after)) if notes else candidate
-
-    def _renamed(self, text: str) -> list[str]:
-        """The names in a text that were ever replaced."""
-        return [n for n in dict.fromkeys(_NAME.findall(text)) if n in self._stated] if self._stated else []
 
     def _head(self, name: str, candidate: Candidate) -> tuple[str, PointerRow] | None:
         """The last name of the chain that begins with this one, and where it was given."""

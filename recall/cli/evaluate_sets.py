@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -65,7 +66,8 @@ def locomo(app: App, data: Path, errors: Path | None, split: str, **given: Any) 
     """
     from eval.locomo import load
 
-    held = load(data, errors=errors)
+    with reading(data):
+        held = load(data, errors=errors)
     four = {"categories 1-4": lambda reply: reply.question.type != "adversarial"}
     named = {"data": data, "errors": errors, "split": split}
     run(app, of_split(held, split), named, groups=four, **given)
@@ -88,7 +90,9 @@ def memorycode(app: App, data: Path, form: str, split: str, **given: Any) -> Non
     """
     from eval.memorycode import load
 
-    run(app, load(data, form=form, split=split), {"data": data, "form": form, "split": split}, **given)
+    with reading(data):
+        held = load(data, form=form, split=split)
+    run(app, held, {"data": data, "form": form, "split": split}, **given)
 
 
 @click.command()
@@ -103,7 +107,9 @@ def longmemeval(app: App, data: Path, official: bool, **given: Any) -> None:
     """
     from eval.longmemeval import load
 
-    run(app, load(data, official=official), {"data": data, "official": official}, **given)
+    with reading(data):
+        held = load(data, official=official)
+    run(app, held, {"data": data, "official": official}, **given)
 
 
 @click.command()
@@ -117,7 +123,9 @@ def beam(app: App, data: Path, **given: Any) -> None:
     """
     from eval.beam import load
 
-    run(app, load(data), {"data": data}, **given)
+    with reading(data):
+        held = load(data)
+    run(app, held, {"data": data}, **given)
 
 
 @click.command()
@@ -172,10 +180,13 @@ def run(
     from eval.result import command_line, flag, result
     from eval.scorers import SCORERS, WEIGHT_MODELS
     from recall.ledger import changed
+    from transcript.errors import RecallError
 
     settings = app.config.settings()
     name = data.name.partition("-")[0]
     chosen = _only(data, only)
+    if not any(dialogue.questions for dialogue in chosen.dialogues):
+        raise RecallError(f"{named['data']} holds no question of this set and split")
     others = {**SCORERS, **WEIGHT_MODELS}
     besides = {o: v for o, v in (("scorer", scorer), ("weight_model", weight_model)) if v in others}
     tried = {flag(option, value): Variant(settings, others[value]) for option, value in besides.items()}
@@ -198,6 +209,24 @@ def run(
     made = result(held, SETS[name], settings, changed=changed(settings), command=line, groups=groups)
     _draw(made, HEADLINE[name], plot)
     say(made.to_json(summary=summary) if as_json else made.to_text())
+
+
+@contextmanager
+def reading(path: Path) -> Iterator[None]:
+    """Make one sentence of a file that is not the set that was named."""
+    from tarfile import TarError
+
+    from transcript.errors import RecallError
+
+    try:
+        yield
+    except FileNotFoundError as error:
+        if error.filename is not None:
+            raise
+        raise RecallError(str(error)) from None
+    except (ValueError, LookupError, TypeError, AttributeError, EOFError, TarError) as error:
+        why = next(iter(str(error).splitlines()), "")
+        raise RecallError(f"{path} is not the set that --help names ({type(error).__name__}: {why})") from None
 
 
 def of_split(data: Dataset, split: str) -> Dataset:

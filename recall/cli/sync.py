@@ -9,6 +9,7 @@ import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.output import Progress, duration, emit, note, say, size
+from transcript.adapters.jsonl import GLUED
 from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
@@ -247,10 +248,14 @@ def text(report: SyncReport) -> str:
     lines += skipped_lines(report.skipped)
     if report.unknown:
         lines.append(f"  unknown kinds, kept raw: {', '.join(f'{n:,} {k}' for k, n in report.unknown.most_common())}")
-    for file, line, offset, reason in report.damaged[:SHOWN]:
+    damaged = [damage for damage in report.damaged if damage[3] != GLUED]
+    for file, line, offset, reason in damaged[:SHOWN]:
         lines.append(f"  damaged: {file} line {line} (byte {offset}): {reason}")
-    if len(report.damaged) > SHOWN:
-        lines.append(f"  and {counted(len(report.damaged) - SHOWN, 'more damaged line')}; --json lists them")
+    if len(damaged) > SHOWN:
+        lines.append(f"  and {counted(len(damaged) - SHOWN, 'more damaged line')}; --json lists them")
+    if mended := len(report.damaged) - len(damaged):
+        one, many = "line held more than one record", "lines held more than one record"
+        lines.append(f"  {counted(mended, one, many)}; every one was taken in")
     lines += [f"  not read: {file}: {reason}" for file, reason in report.failed[:SHOWN]]
     lines += [f"  adapter refused: {name} {reason}" for name, reason in report.refused]
     if report.rewound:

@@ -13,6 +13,7 @@ from eval.dataset_run import OURS, run
 from eval.measures import SETS
 from indexer.settings import IndexSettings
 from recall.cli.group import cli
+from recall.cli.group import run as command
 from recall.settings import Settings
 
 NOW = datetime(2026, 11, 1, tzinfo=UTC)
@@ -188,3 +189,23 @@ def test_the_command_prints_both_scorers_the_definition_and_the_machine(chats, t
     assert done.exit_code == 0
     for part in ("--scorer genagents", "--weight-model actr", "latest messages", "every gold session", "limits:"):
         assert part in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "content"), [("locomo", "not json"), ("locomo", "[]"), ("locomo", "[1]"), ("memorycode", "no archive")]
+)
+def test_a_file_that_is_not_the_set_is_one_sentence_that_names_it(name, content, tmp_path, capsys):
+    path = tmp_path / "set.json"
+    path.write_text(content)
+
+    assert command(["eval", name, "--data", str(path), "--words-only", "--cache", str(tmp_path / "cache")]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith(f"recall: {path} ")
+    assert told.count("\n") == 1
+
+
+def test_a_folder_without_chats_is_one_sentence_of_the_command(tmp_path, capsys):
+    assert command(["eval", "beam", "--data", str(tmp_path), "--words-only"]) == 1
+    told = capsys.readouterr().err
+    assert told.startswith("recall: no chat.json ")
+    assert told.endswith(f"below {tmp_path}\n")

@@ -817,6 +817,14 @@ def test_sync_says_that_nothing_is_lost_with_a_deleted_file(missing, said):
     assert f"  {said}" in sync_text(SyncReport(missing=missing))
 
 
+def test_sync_calls_no_line_damaged_whose_records_were_all_taken_in():
+    told = sync_text(SyncReport(damaged=[("a", 3, 70, "more than one record"), ("a", 5, 90, "unreadable JSON")]))
+
+    assert "  damaged: a line 5 (byte 90): unreadable JSON\n" in told
+    assert "  1 line held more than one record; every one was taken in" in told
+    assert told.count("damaged") == 1
+
+
 def test_progress_is_a_line_now_and_then_where_no_terminal_is_at_hand():
     stream = io.StringIO()
     times = iter([0.0, 1.0, 6.0, 7.0])

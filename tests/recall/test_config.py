@@ -58,6 +58,7 @@ def test_a_flag_wins_over_variable_project_and_user_file(places: tuple[Path, Pat
         ("[index]\nprompt_head_chars = -1\n", "prompt_head_chars"),
         ("[retrieval]\nk = 0\n", "retrieval: k"),
         ("[retrieval]\narm = -5\n", "retrieval: arm"),
+        ("[retrieval]\nvector_limit = 4097\n", "retrieval: vector_limit is 4097, must be at most 4096"),
         ("[retrieval]\nlexical_limit = -1\n", "lexical_limit"),
         ("[retrieval]\nwords_half_at = 0\n", "words_half_at"),
         ("[retrieval]\nlink = nan\n", "retrieval: link"),

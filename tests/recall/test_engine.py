@@ -93,6 +93,24 @@ def test_the_floor_of_the_cosine_part(cosine: float, expected: list[str]) -> Non
     assert shown(turn) == expected
 
 
+@pytest.mark.parametrize(
+    ("vectors", "expected"), [(1, ["quartz vein"]), (3, ["quartz vein"]), (4, []), (8, [])], ids=str
+)
+def test_while_most_passages_have_no_vector_the_threshold_of_words_holds(vectors: int, expected: list[str]) -> None:
+    """Without a cosine most passages reach a threshold of cosines by no words of theirs."""
+    book = Book()
+    book.add("quartz vein", "final")
+    for number in range(7):
+        book.add(f"granite block {number}", "final", session=f"s{number}", cosine=0.1)
+    book.db.execute("UPDATE generation SET n_vectors = ?", (vectors,))
+    gate = GateSettings(threshold=9.0, threshold_words=0.01, item=False)
+
+    turn = ask(book, "where is the quartz vein of the quarry", Settings(gate=gate))
+
+    assert [text for text in shown(turn) if "quartz" in text] == expected
+    assert turn.words_only == ""
+
+
 def test_an_exact_identifier_passes_by_words_alone(book: Book) -> None:
     book.words_only = True
 

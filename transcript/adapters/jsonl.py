@@ -13,6 +13,7 @@ from typing import Any, BinaryIO
 
 CHUNK_BYTES = 1 << 20
 MAX_LINE_BYTES = 64 << 20
+GLUED = "more than one record"  # why a line is named all of whose records were taken in
 _MAX_ATTEMPTS = 200
 _BLANK = re.compile(r"[ \t\r\n]*")
 _OBJECT = re.compile(r'\{\s*"')
@@ -156,7 +157,7 @@ def _parse_piece(
         at = _skip(text, end)
         if at < len(text) and not glued:
             glued = True
-            report("more than one record")
+            report(GLUED)
 
 
 def _recover(text: str, at: int, objects: list[dict[str, Any]], odd: set[int], accept: Accept) -> None:
