@@ -19,14 +19,14 @@ from eval.lineup import Search, Variant
 from eval.scorers import actr
 from indexer.passages import event_text
 from indexer.reader import Reader
-from indexer.rows import StandingRow
+from indexer.rows import RowFilter, StandingRow
 from indexer.standing import Weighed
 from indexer.store import Store
 from recall.engine import recall
 from recall.memory_settings import ExperienceSettings
 from recall.query import Query
 from recall.settings import Settings
-from recall.turn import CountTokens, Turn
+from recall.turn import CountTokens, Turn, Vectors
 from recall.use import Injected, Use, judge_known, stems_of
 from transcript import memory_drafts as drafts
 from transcript.errors import RecallError
@@ -158,20 +158,22 @@ def replay(
 ) -> dict[str, list[Shown]]:
     """Return for each variant what it showed for each prompt, in their order."""
     learned = {name: _Learned(store, weights) for name in tried}
-    vectors = {name: (v.search or search)(v.settings.retrieval.vector_limit) for name, v in tried.items()}
+    near = {v.settings.retrieval.vector_limit: _Once(search(v.settings.retrieval.vector_limit)) for v in tried.values()}
     known: dict[str, set[str]] = {}
     shown: dict[tuple[str, str], set[str]] = {}
     found: dict[str, list[Shown]] = {name: [] for name in tried}
     for number, one in enumerate(asked):
         stems = known.setdefault(one.session, set())
         stems.update(stem for text in (*one.seen, one.prompt) for stem in stems_of(text))
+        for held in near.values():
+            held.forget()
         for name, variant in tried.items():
             already = shown.setdefault((name, one.session), set())
             query = Query(one.prompt, session=one.session, cwd=one.cwd, as_of=one.at)
             turn = recall(
                 query,
                 cast(Reader, learned[name]),
-                vectors[name],
+                near[variant.settings.retrieval.vector_limit],
                 variant.settings,
                 now=one.at,
                 count_tokens=count_tokens,
@@ -185,6 +187,26 @@ def replay(
         stems.update(stem for text in one.since for stem in stems_of(text))
         progress(number + 1, len(asked))
     return found
+
+
+class _Once:
+    """A search by vectors that is done once a prompt: the variants ask for the same, from among the same."""
+
+    def __init__(self, search: Vectors | None) -> None:
+        self._search = search
+        self._found: Sequence[tuple[int, float]] | None = None
+        self._asked = False
+
+    def __call__(self, prompt: str, allowed: RowFilter | None) -> Sequence[tuple[int, float]] | None:
+        """Return what is near to the prompt, None where only words can be searched."""
+        if not self._asked:
+            self._asked = True
+            self._found = None if self._search is None else self._search(prompt, allowed)
+        return self._found
+
+    def forget(self) -> None:
+        """Forget what was found: another prompt comes."""
+        self._asked = False
 
 
 def _judged(one: Asked, turn: Turn, known: set[str]) -> Shown:
