@@ -382,23 +382,6 @@ def test_validity_is_filled_in_and_told(recall):
     assert (done["memories"], done["begun"], done["replaced"], done["ended"], done["share"]) == (3, 3, 1, 1, 1.0)
 
 
-def test_an_index_takes_a_change_in_at_once(recall):
-    """LCA-12.3-01: what was corrected is not shown as current."""
-    assert recall("index", "--words-only").code == 0
-    old = added(recall)
-    shown = [
-        row["pointer"].split("#")[0]
-        for row in recall("query", "importer reads file twice", "--json").rows()
-        if "pointer" in row
-    ]
-    assert old[:10] in [one[:10] for one in shown]
-
-    recall("memory", "correct", old[:10], "--because", make_draft("right").id[:10], RIGHT)
-
-    rows = recall("query", "importer reads file twice", "--json").rows()
-    assert not [row for row in rows if str(row.get("pointer", "")).startswith(old[:10]) and row.get("shown")]
-
-
 def test_status_counts_the_passages_of_every_memory_of_any_size(recall, tmp_path):
     """LCA-D-02d: the list of a folder and a very large memory are indexed like any other."""
     folder = make_memory_folder(tmp_path / "notes", files=2, nested=0, critical=0)
