@@ -1,0 +1,140 @@
+"""`recall checkpoint` and `recall consolidate` as a person and as cron type them."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from click.testing import CliRunner
+from support.running import CAUSE, make_running, talk_of_causes
+
+from recall.cli.app import App
+from recall.cli.group import cli
+from transcript.lock import FileLock
+from transcript.log import Log
+
+ENV = {"RECALL_INDEX_MODEL": "none:at-all", "RECALL_ACTOR": "human:ana"}
+
+
+@pytest.fixture
+def app(tmp_path: Path) -> App:
+    make_running(tmp_path, talk_of_causes(CAUSE))
+    return App(ENV, tmp_path / "project", tmp_path / "data")
+
+
+def typed(app: App, *words: str, exits: int = 0) -> str:
+    done = CliRunner().invoke(cli, [*words], obj=App(app.env, app.cwd, app.data))
+    assert done.exit_code == exits, (words, done.output, done.exception)
+    return done.stdout
+
+
+def checkpoints(app: App) -> list[dict[str, Any]]:
+    return [event.body for event in Log(app.workspace()).read() if event.type == "checkpoint"]
+
+
+def test_a_checkpoint_says_what_it_made_and_the_next_one_that_nothing_is_new(app: App) -> None:
+    first = typed(app, "checkpoint")
+    again = typed(app, "checkpoint")
+
+    assert first.splitlines()[0].endswith("complete: 1 candidate, 1 memory")
+    assert [line.split()[0] for line in first.splitlines()[1:]] == [
+        "find", "search", "draft", "verify", "write", "archive", "index", "check", "handoff",
+    ]  # fmt: skip
+    assert again.startswith("nothing new since checkpoint ")
+
+
+def test_a_checkpoint_after_a_task_or_a_mistake_carries_the_link(app: App) -> None:
+    """LCA-4.6-05."""
+    typed(app, "task", "add", "Run the hook in the repository")
+    typed(app, "checkpoint", "--task", "t1")
+    typed(app, "correct", Log(app.workspace()).find(checkpoint_source(app)).id, "It runs in the repository now")
+    correction = next(e.id for e in Log(app.workspace()).read() if e.type == "correction")
+    typed(app, "checkpoint", "--because", correction[:10])
+
+    task = next(e.id for e in Log(app.workspace()).read() if e.type == "task")
+    assert [(c["trigger"], c["link"], c["elected"]) for c in checkpoints(app)] == [
+        ("task", task, True), ("mistake", correction, True),
+    ]  # fmt: skip
+
+
+def checkpoint_source(app: App) -> str:
+    """The event that the first memory quotes."""
+    return next(e.body["sources"][0]["event"] for e in Log(app.workspace()).read() if e.type == "memory.written")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--trigger", "task"], "--task T"),
+        (["--trigger", "session-end", "--because", "abcdefghij"], "--because POINTER"),
+        (["--task", "T1", "--because", "abcdefghij"], "one occasion"),
+    ],
+)
+def test_an_occasion_without_its_event_is_wrong_usage(app: App, words: list[str], said: str) -> None:
+    done = CliRunner().invoke(cli, ["checkpoint", *words], obj=app)
+
+    assert done.exit_code == 2
+    assert said in done.output
+
+
+def test_a_hosts_triggers_can_be_given_by_hand(app: App) -> None:
+    """LCA-4.6-01, LCA-4.6-02: the same checkpoint, recorded as what it is."""
+    typed(app, "checkpoint", "--trigger", "pre-compact")
+
+    assert [(c["trigger"], c["elected"]) for c in checkpoints(app)] == [("pre_compact", False)]
+    assert checkpoints(app)[0]["artifacts"]["handoff"]["sha256"]  # LCA-4.6-07
+
+
+def test_a_dry_run_lists_every_event_and_writes_none(app: App) -> None:
+    before = app.workspace().activity.read_bytes()
+
+    said = typed(app, "consolidate", "--dry-run")
+    held = json.loads(typed(app, "consolidate", "--nightly", "--dry-run", "--json"))
+
+    assert "would write memory.written" in " ".join(said.split())
+    assert [one["type"] for one in held["consolidation"]["would_write"]][-1] == "checkpoint"
+    assert app.workspace().activity.read_bytes() == before
+
+
+def test_the_night_prints_a_table_and_cron_gets_its_exit_code(app: App) -> None:
+    """CARD-10."""
+    said = typed(app, "consolidate", "--nightly")
+    lock = FileLock(app.workspace().run_dir / "consolidation.lock")
+    assert lock.acquire()
+    busy = typed(app, "consolidate", "--nightly")
+    lock.release()
+    (app.cwd / ".recall" / "config.toml").write_text("[reviewer]\nkind = 'command'\n")
+    broken = CliRunner().invoke(cli, ["consolidate", "--nightly"], obj=App(app.env, app.cwd, app.data))
+
+    assert [line[:12].strip() for line in said.splitlines()] == [
+        "capture", "index", "consolidate", "verify", "project", "health", "self test",
+    ]  # fmt: skip
+    assert busy == ""
+    assert broken.exit_code == 1
+
+
+def test_a_part_of_the_night_that_fails_is_exit_code_1(app: App) -> None:
+    typed(app, "checkpoint")
+    record = app.workspace().activity
+    record.write_bytes(record.read_bytes().replace(b"IsGitHookInstalled", b"IsSvnHookInstalled", 1))
+
+    held = json.loads(typed(app, "consolidate", "--nightly", "--full", "--json", exits=1))
+
+    assert [part["name"] for part in held["parts"] if part["state"] == "failed"] == ["verify"]
+    assert held["state"] == "failed"
+
+
+def test_stats_and_status_count_what_was_decided_and_what_waits(app: App) -> None:
+    """LCA-14-02."""
+    typed(app, "checkpoint")
+
+    found = json.loads(typed(app, "consolidate", "stats", "--json"))
+    later = json.loads(typed(app, "consolidate", "stats", "--since", "2999-01-01", "--json"))
+    status = json.loads(typed(app, "consolidate", "status", "--json"))
+
+    assert (found["ends"]["accepted"], found["reasons"], found["finders"]) == (1, {"accepted": 1}, {"cause": 1})
+    assert found["reviewers"] == {"recall-checks/1": 1}
+    assert sum(later["ends"].values()) == 0
+    assert (status["elected"], status["fixed"], status["waiting"], status["due"]) == (1, 0, [], [])
+    assert "accepted 1" in typed(app, "consolidate", "stats")
+    assert "checkpoints: 1 elected, 0 by a trigger" in typed(app, "consolidate", "status")
