@@ -7,7 +7,13 @@ import pytest
 
 CLOCKS = {"monotonic", "monotonic_ns", "perf_counter", "perf_counter_ns", "process_time", "thread_time"}
 # They end what hangs, or choose a moment at which a process is killed.
-ALLOWED = ["tests/conftest.py", "tests/e2e/test_kill.py", "tests/support/hooks.py"]
+ALLOWED = [
+    "tests/conftest.py",
+    "tests/consolidation/test_overlap.py",
+    "tests/e2e/test_kill.py",
+    "tests/e2e/test_kill_consolidation.py",
+    "tests/support/hooks.py",
+]
 
 
 def reads_a_clock(source: str) -> bool:
