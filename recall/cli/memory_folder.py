@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.curate import Said, curated
-from recall.cli.output import Progress, emit, say
+from recall.cli.output import Progress, emit, note, say
 from transcript.telling import counted
+
+if TYPE_CHECKING:
+    from transcript.workspace import Workspace
 
 
 @click.command("import")
@@ -98,3 +103,35 @@ def backfill(app: App, said: Said) -> None:
 
 
 COMMANDS = (import_, backfill)
+
+
+def take_folders(app: App, workspace: Workspace) -> int:
+    """Take in the memories of the folders that `memory.folders` names; return how many events are new.
+
+    What fails is said and keeps nothing else from being taken in: 'recall memory import' names each file.
+    """
+    from consolidation.commands import Hand
+    from consolidation.imported import imported
+    from consolidation.loader import load
+    from recall.cli.work import settings_of
+    from transcript.curation import Author
+    from transcript.event import stamp
+    from transcript.memories import fold_memories
+    from transcript.memory_told import Told
+
+    settings, log, added = settings_of(app), app.log(workspace), 0
+    for name in filter(None, settings.memory.folders.split(os.pathsep)):
+        folder = Path(name).expanduser()
+        if not folder.is_dir():
+            note(f"memory.folders: {folder} is no folder; correct the setting")
+            continue
+        by, at = Author("memory.folders", "agent"), Told(stamp(app.now()))
+        hand = Hand(log, fold_memories(log), by, at, workspace.id_key(), settings, workspace.root)
+        found = imported(hand, load(folder), folder.resolve().name)
+        if found.failed:
+            files = counted(len(found.failed), "file")
+            note(
+                f"memory.folders: {files} of {folder} not taken in; 'recall memory import {folder} --dry-run' says why"
+            )
+        added += len(log.append(found.drafts, now=app.now()))
+    return added

@@ -85,13 +85,14 @@ class _Model:
 
 
 def capture(app: App, workspace: Workspace) -> int:
-    """Take in what is new in the project's sessions and its own files; return how many events are new."""
+    """Take in what is new in sessions, in the project's files and in others' memories; return how many events are new."""
+    from recall.cli.memory_folder import take_folders
     from transcript.capture import sync
 
     report = sync(workspace, app.data, app.env, settings=app.capture_settings(), now=app.now())
     if report.added or report.sightings or report.marks:
         app.bring_up(workspace)
-    return report.added + take_files(app, workspace)
+    return report.added + take_files(app, workspace) + take_folders(app, workspace)
 
 
 def take_files(app: App, workspace: Workspace) -> int:

@@ -1,6 +1,7 @@
 """`recall memory`, each command as a user runs it."""
 
 import json
+import os
 from dataclasses import dataclass
 
 import pytest
@@ -10,6 +11,7 @@ from support.record import NOW, make_draft
 from recall.cli.app import App
 from recall.cli.curate import AGENTS
 from recall.cli.group import run
+from recall.cli.memory_folder import take_folders
 from transcript.log import Log
 from transcript.memories import fold_memories
 from transcript.memory_words import MEMORY_TYPES
@@ -437,3 +439,23 @@ def test_what_a_folder_says_was_superseded_is_not_current(recall, tmp_path):
         "CI runs on Woodpecker.": "current",
         "Backups go to tape.": "expired",
     }
+
+
+def test_the_folders_of_the_setting_are_taken_in_with_every_run_and_once(recall, tmp_path, monkeypatch):
+    folder = make_memory_folder(tmp_path / "notes", files=8, nested=2, critical=0)
+    monkeypatch.setenv("RECALL_MEMORY_FOLDERS", os.pathsep.join([str(folder), str(tmp_path / "nowhere")]))
+    app = App.here()
+
+    added = [take_folders(app, app.workspace()) for _ in range(2)]
+
+    held = memories(recall).values()
+    assert {memory.memory_type for memory in held} == {
+        "user_preference",
+        "project_fact",
+        "design_decision",
+        "known_failure",
+    }
+    assert added[0] > len(held)
+    assert added[1] == 0
+    waiting = recall("memory", "list", "--proposals", "--json").rows()
+    assert {row["type"] for row in waiting} == {"runbook"}
