@@ -85,7 +85,7 @@ class _Model:
 
 
 def capture(app: App, workspace: Workspace) -> int:
-    """Take in what is new in sessions, in the project's files and in others' memories; return how many events are new."""
+    """Take in what is new in sessions, the project's files and others' memories; return how many events are new."""
     from recall.cli.memory_folder import take_folders
     from transcript.capture import sync
 
