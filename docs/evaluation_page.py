@@ -37,7 +37,15 @@ TITLES = {
     "longmemeval": "LongMemEval: chats with an assistant",
     "longmemeval-official": "LongMemEval by its published rules",
     "beam": "BEAM: long chats",
+    "month": "A month of real work, asked again",
 }
+MONTH = """\
+The answered prompts of the time in order, each as of its own moment, before an index that holds the passages and the
+memories of these sessions. What is shown is held against the answer that was really given: what that says and had
+nowhere else in front of it is a use, and from the next prompt on it weighs (E, and when it was last applied). The
+answers were given without any of this: who never saw an item cannot name it, so a use is agreement, and the figures
+compare the variants with each other alone.
+"""
 MOST_MEASURES = 8  # of a table; the result has all
 
 
@@ -68,6 +76,8 @@ def section(held: dict[str, Any], name: str) -> Iterator[str]:
         yield f"Labels: {held['labels']}.\n"
     if scorers:
         yield SCORERS
+    if held["set"] == "month":
+        yield MONTH
     headline = HEADLINE[held["set"].partition("-")[0]]
     if not ablation:
         yield from figures(held)

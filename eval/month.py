@@ -15,7 +15,7 @@ from typing import Any, cast
 from consolidation.apply import weighed
 from consolidation.experience import fold_experience
 from consolidation.sessions import project_of
-from eval.lineup import Search, Variant
+from eval.lineup import OURS, Search, Variant
 from eval.scorers import actr
 from indexer.passages import event_text
 from indexer.reader import Reader
@@ -36,7 +36,6 @@ from transcript.kept_out import opts_out
 from transcript.log import Log
 from transcript.memory_told import Told
 
-FULL = "E and T"
 SEEN_CHARS = 20_000  # of a tool's output that counts as seen
 READ = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning"})
 Progress = Callable[[int, int], None]
@@ -63,6 +62,7 @@ class Shown:
     prompt: str
     events: tuple[str, ...]
     uses: tuple[Use, ...]
+    tokens: int = 0
 
     @property
     def used(self) -> int:
@@ -75,10 +75,9 @@ class Shown:
         return self.used / len(self.uses) if self.uses else None
 
     @property
-    def rank(self) -> float | None:
-        """The mean place of the used items, 1 for the first; None where none was used."""
-        places = [place for place, use in enumerate(self.uses, 1) if use.kind]
-        return sum(places) / len(places) if places else None
+    def first(self) -> float | None:
+        """The reciprocal place of the first item used, None where none was."""
+        return next((1 / place for place, use in enumerate(self.uses, 1) if use.kind), None)
 
 
 def variants(settings: Settings) -> dict[str, Variant]:
@@ -86,7 +85,7 @@ def variants(settings: Settings) -> dict[str, Variant]:
     no_e = replace(settings, weights=replace(settings.weights, beta=0.0), scales=replace(settings.scales, stretch=0.0))
     no_t = replace(settings, weights=replace(settings.weights, gamma=0.0))
     return {
-        FULL: Variant(settings),
+        OURS: Variant(settings),
         "without E": Variant(no_e),
         "without T": Variant(no_t),
         "without both": Variant(replace(no_e, weights=replace(no_e.weights, gamma=0.0))),
@@ -211,7 +210,8 @@ class _Once:
 
 def _judged(one: Asked, turn: Turn, known: set[str]) -> Shown:
     items = [Injected(tuple(p.event for p in r.candidate.pointers), r.candidate.text) for r in turn.items]
-    return Shown(one.event, tuple(item.events[0] for item in items), tuple(judge_known(items, one.answer, known)))
+    uses = tuple(judge_known(items, one.answer, known))
+    return Shown(one.event, tuple(item.events[0] for item in items), uses, turn.tokens)
 
 
 @dataclass(slots=True)

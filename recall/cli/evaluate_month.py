@@ -23,7 +23,8 @@ from recall.cli.output import Progress, note, say
 @click.option("--cache", type=click.Path(path_type=Path), help="Where record, index and vectors stay between runs.")
 @click.option("--limit", type=click.IntRange(min=1), help="Only the first prompts, this many.")
 @click.option("--words-only", is_flag=True, help="Make no vectors.")
-@click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every prompt.")
+@click.option("--summary", is_flag=True, help="The same without the values of single prompts.")
 @pass_app
 def command(
     app: App,
@@ -34,6 +35,7 @@ def command(
     limit: int | None,
     words_only: bool,
     as_json: bool,
+    summary: bool,
 ) -> None:
     """Ask the prompts of a month again, with and without experience and recency.
 
@@ -45,15 +47,17 @@ def command(
     """
     from eval.corpus import prepare
     from eval.lineup import search_of
-    from eval.machine import machine
     from eval.month import asked_between, replay, variants
-    from eval.month_report import report
+    from eval.month_result import as_result
+    from eval.result import command_line
     from eval.vector_cache import CachedEmbedder
     from indexer.store import Store
     from indexer.tokens import TokenCounter
+    from recall.ledger import changed
     from transcript.errors import RecallError
     from transcript.log import Log
 
+    settings = app.config.settings()
     folder = cache or app.data / "eval"
     embedder = None if words_only else app.embedder()
     corpus = prepare(
@@ -69,11 +73,22 @@ def command(
             asked,
             store,
             search_of(store, known),
-            variants(app.config.settings()),
+            variants(settings),
             count_tokens=TokenCounter(),
             weights=app.config.experience(),
             progress=lambda done, total: shown(done, total, "prompts"),
         )
-        model = store.meta().model if embedder is not None else "none (words only)"
-    made = report(found, begin=f"{begin:%Y-%m-%d}", end=f"{end:%Y-%m-%d}", model=model, machine=machine())
-    say(made.to_json() if as_json else made.to_text())
+        meta = store.meta()
+    days = {"from": f"{begin:%Y-%m-%d}", "to": f"{end:%Y-%m-%d}"}
+    line = command_line("month", transcripts=transcripts, **days, limit=limit, words_only=words_only)
+    made = as_result(
+        asked,
+        found,
+        settings,
+        changed=changed(settings),
+        command=line,
+        model="none" if embedder is None else meta.model,
+        chunks=meta.n_chunks,
+        vectors=0 if embedder is None else meta.n_vectors,
+    )
+    say(made.to_json(summary=summary) if as_json or summary else made.to_text())

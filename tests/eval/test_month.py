@@ -6,11 +6,13 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from jsonschema import Draft202012Validator
 from support.talk import START, Talk, indexed, recorded
 
-from eval.machine import machine
-from eval.month import FULL, Asked, Shown, asked_between, replay, variants
-from eval.month_report import report
+from eval.lineup import OURS
+from eval.month import Asked, Shown, asked_between, replay, variants
+from eval.month_result import as_result
+from eval.result import schema
 from indexer.tokens import TokenCounter
 from recall.memory_settings import ExperienceSettings
 from recall.settings import GateSettings, SelectionSettings, Settings
@@ -89,12 +91,12 @@ def test_what_an_answer_used_weighs_from_the_next_prompt_on(workspace: Workspace
     """With a weight that decides: what was used stands first from then on, where experience counts."""
     found = replayed(workspace, beta=9.0)
 
-    first, *later = found[FULL]
+    first, *later = found[OURS]
     (used,) = [event for event, use in zip(first.events, first.uses, strict=True) if use.kind]
     assert found["without E"][0] == first
     assert {one.events[0] for one in later} == {used}
     assert used not in {one.events[0] for one in found["without E"][1:]}
-    assert set(found) == {FULL, "without E", "without T", "without both", "E as ACT-R"}
+    assert set(found) == {OURS, "without E", "without T", "without both", "E as ACT-R"}
 
 
 def test_the_same_record_gives_the_same_replay_and_nothing_is_written(workspace: Workspace) -> None:
@@ -108,27 +110,29 @@ def test_the_same_record_gives_the_same_replay_and_nothing_is_written(workspace:
 
 def test_nothing_said_later_is_shown(workspace: Workspace) -> None:
     later = {one.event for one in asked(workspace)}
-    first = replayed(workspace)[FULL][0]
+    first = replayed(workspace)[OURS][0]
 
     assert first.events
     assert later.isdisjoint(first.events)
 
 
-def test_the_report_counts_what_was_used_and_where_variants_differ() -> None:
+def test_the_result_counts_what_was_used_and_where_variants_differ() -> None:
     """Of two turns one shows two items, the second of which is used; the other variant shows it first."""
     unused, used = Use(""), Use("overlap", ("x",))
+    asks = [Asked(name, "s", START, "", "ask", "answer", (), ()) for name in ("p1", "p2")]
     full = [Shown("p1", ("a", "b"), (unused, used)), Shown("p2", (), ())]
     other = [Shown("p1", ("b", "a"), (used, unused)), Shown("p2", (), ())]
 
-    made = report({FULL: full, "without E": other}, begin="2026-01-20", end="2026-02-20", model="m", machine=machine())
+    made = as_result(
+        asks, {OURS: full, "without E": other}, Settings(), changed={}, command="recall eval month", model="none",
+        chunks=3, vectors=0,
+    )  # fmt: skip
 
-    whole, without = made.lines
-    assert (whole.shown, whole.used, whole.differs, without.differs) == (2, 1, 0, 1)
-    assert whole.figures["share used"].value == 0.5
-    assert (whole.figures["rank of the used"].value, without.figures["rank of the used"].value) == (2.0, 1.0)
-    assert whole.figures["used a turn"].value == 0.5
-    rank = made.against["without E"]["rank of the used"]
-    assert rank is not None
-    assert rank.mean == 1.0
-    assert json.loads(made.to_json())["spoken"] == 1
+    whole, without = (made.engines[name].figures["all"] for name in (OURS, "without E"))
+    assert {name: figure.value for name, figure in whole.items()} == {
+        "share used": 0.5, "used a turn": 0.5, "used MRR": 0.5, "spoke": 0.5, "shown otherwise": 0.0,
+    }  # fmt: skip
+    assert (without["used MRR"].value, without["shown otherwise"].value) == (1.0, 0.5)
+    assert made.paired["without E"]["used MRR"].mean == -0.5
+    Draft202012Validator(schema()).validate(json.loads(made.to_json(summary=True)))
     assert "without E" in made.to_text()
