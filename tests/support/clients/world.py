@@ -15,6 +15,7 @@ from support.clients.client import Client
 from support.hooks import stop_services, wait_for
 
 LONGEST_TURN_S = 120
+DETACHED = (b"recall.background", b"recall.cli.checkpoint_job")
 
 
 @dataclass
@@ -135,7 +136,7 @@ class World:
         return {path: path.read_bytes() for path in places if path.is_file() and path.stat().st_size < 1 << 20}
 
     def settle(self) -> None:
-        """Wait until no detached capture runs any more."""
+        """Wait until no detached capture or checkpoint runs any more."""
         wait_for(lambda: not captures(self.data), seconds=60)
 
     def end(self) -> None:
@@ -145,7 +146,7 @@ class World:
 
 
 def captures(data: Path) -> list[str]:
-    """Return the process ids of the detached captures of this data folder."""
+    """Return the process ids of the detached captures and checkpoints of this data folder."""
     found = []
     for folder in Path("/proc").iterdir():
         if folder.name.isdecimal():
@@ -153,7 +154,7 @@ def captures(data: Path) -> list[str]:
                 words = (folder / "cmdline").read_bytes().split(b"\0")
             except OSError:
                 continue
-            if os.fsencode(data) in words and any(b"recall.background" in word for word in words):
+            if os.fsencode(data) in words and any(name in word for word in words for name in DETACHED):
                 found.append(folder.name)
     return found
 
