@@ -37,6 +37,7 @@ def show(app: App, entity: str, as_of: str | None, as_json: bool, demo: bool) ->
         recall graph show "release workflow" --as-of 2026-05-01
     """
     from consolidation.graph import build, facts
+    from indexer.replacements import looks_like_code
     from recall.replaced import listed
     from transcript.errors import IndexMissing
     from transcript.memories import fold_memories
@@ -61,6 +62,7 @@ def show(app: App, entity: str, as_of: str | None, as_json: bool, demo: bool) ->
         via = f" ({fact.via})" if fact.via else ""
         say(f"{interval:<24} {fact.kind:<15} {' '.join(fact.text.split())}  {fact.pointer}{via}")
     if not found and not as_json:
-        known = sorted(graph.entities.values(), key=lambda one: (-len(one.statements), one.name))[:NEAREST]
+        things = [one for one in graph.entities.values() if looks_like_code(one.name)]
+        known = sorted(things, key=lambda one: (-len(one.statements), one.name))[:NEAREST]
         names = f"; most is known of {', '.join(one.name for one in known)}" if known else ""
         note(f"nothing is known of {entity}{f' at {as_of}' if as_of else ''}{names}")

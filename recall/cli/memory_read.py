@@ -47,7 +47,7 @@ def listed(
     as_json: bool,
     demo: bool,
 ) -> None:
-    """List what is remembered, what has proved itself most first.
+    """List what is remembered, what has proved itself most first, then the newest; extracts of sessions behind.
 
     Each with its state, type and E, the weight that citations, corrections and outcomes gave it.
 
@@ -73,7 +73,8 @@ def listed(
         and (project is None or project in memory.projects)
         and (role is None or role in (*memory.roles, *memory.critical_for))
     ]
-    found.sort(key=lambda memory: (-weights.value(memory.id), memory.said_at, memory.id))
+    found.sort(key=lambda memory: (memory.said_at, memory.id), reverse=True)
+    found.sort(key=lambda memory: (-weights.value(memory.id), memory.kind == "summary"))
     for memory in found:
         at, value = memory.state_at(now), weights.value(memory.id)
         if as_json:
