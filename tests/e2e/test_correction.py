@@ -22,9 +22,7 @@ THIRD = "Install the dependencies of the admin app"
 
 def memory(world: World) -> dict[str, Any]:
     """The one preference that is remembered, with what it has done."""
-    (found,) = [
-        json.loads(line) for line in world.recall("memory", "list", "--type", "user_preference", "--json").splitlines()
-    ]
+    (line,) = world.recall("memory", "list", "--type", "user_preference", "--json").splitlines()
     shown: dict[str, Any] = json.loads(world.recall("memory", "show", json.loads(line)["id"], "--json"))
     return shown
 
