@@ -166,6 +166,8 @@ def restated(
     candidate = said(hand, text, why=memory.why if why is None else why, supersedes=whole, **around)
     if candidate.id == memory.candidate:
         raise CurationError(f"{memory.id[:10]} says that already")
+    if candidate.id in hand.state.candidates:  # said before and replaced since: said again it is another memory
+        candidate = replace(candidate, sources=(*candidate.sources, whole))
     near = [one for one in touched(candidate, hand.state) if one.memory.id != memory.id]
     verdict = verify(candidate, hand.log, near, key=hand.key, links=hand.state.links)
     limits = hand.settings.consolidation.statement_chars

@@ -1,13 +1,14 @@
 """Makes proposals of the files that somebody changed by hand: what was kept aside, and what still lies in its place."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from consolidation.loader import Document, document
 from consolidation.model import Candidate, folded
 from consolidation.subject import subject
 from transcript import secrets
-from transcript.memories import Memory, MemoryState, Span
+from transcript.memories import Memory, MemoryState, Span, span_of_body
 from transcript.projections import memory_files
 from transcript.projections.views import folder_of, memory_folder
 from transcript.workspace import Workspace
@@ -32,6 +33,7 @@ def hand_edits(workspace: Workspace, state: MemoryState) -> list[Candidate]:
         memory = state.memories.get(edit.id) or _named(state, name)
         candidate = _candidate(edit, memory, key) if memory is not None else None
         if candidate is not None:
+            candidate = _apart(candidate, state)
             found.setdefault(candidate.id, candidate)
     return list(found.values())
 
@@ -54,7 +56,7 @@ def _named(state: MemoryState, name: str) -> Memory | None:
 
 def _candidate(edit: Document, memory: Memory, key: bytes) -> Candidate | None:
     text, why = secrets.mask(edit.statement, key)[0], secrets.mask(edit.why, key)[0]
-    whole, reworded = Span(memory.id, 0, len(memory.text)), folded(text) != folded(memory.statement)
+    reworded = folded(text) != folded(memory.statement)
     held = (folded(memory.why), memory.memory_type, memory.tags)
     if not reworded and (folded(why), edit.memory_type, edit.tags) == held:
         return None
@@ -63,7 +65,7 @@ def _candidate(edit: Document, memory: Memory, key: bytes) -> Candidate | None:
         memory_type=edit.memory_type,
         text=text,
         why=why,
-        sources=memory.sources if reworded else (*memory.sources, whole),  # equal words are another candidate still
+        sources=memory.sources,
         said_at=memory.said_at,
         subject=subject(text),
         projects=memory.projects,
@@ -71,7 +73,15 @@ def _candidate(edit: Document, memory: Memory, key: bytes) -> Candidate | None:
         tags=edit.tags,
         privacy=memory.privacy,
         agent_id=memory.agent_id,
-        supersedes=whole,
+        supersedes=Span(memory.id, 0, len(memory.text)),
         mistake=memory.mistake,
         file=(edit.path, edit.sha256),
     )
+
+
+def _apart(candidate: Candidate, state: MemoryState) -> Candidate:
+    """Return an edit as a candidate of its own where the memory itself, or its past, had these words before."""
+    held, whole = state.candidates.get(candidate.id), candidate.supersedes
+    if held is None or whole is None or span_of_body(held.body.get("supersedes")).event == whole.event:
+        return candidate
+    return replace(candidate, sources=(*candidate.sources, whole))

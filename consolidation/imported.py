@@ -39,8 +39,14 @@ def imported(hand: Hand, loaded: Loaded, folder: str, on_file: Callable[[], None
     """
     found = Imported(failed=list(loaded.failed))
     ids: dict[str, str] = {}
+    read = _read(hand)
     for document in loaded.memories:
         on_file()
+        memory = read.get((f"{folder}/{document.path}", document.sha256))
+        if memory is not None:
+            ids[document.path] = memory
+            found.known.append(document.path)
+            continue
         try:
             _take(hand, document, f"{folder}/{document.path}", found, ids)
         except ValueError as error:
@@ -50,13 +56,16 @@ def imported(hand: Hand, loaded: Loaded, folder: str, on_file: Callable[[], None
 
 
 def _take(hand: Hand, document: Document, path: str, found: Imported, ids: dict[str, str]) -> None:
+    old = _before(hand, path)
     candidate = _candidate(hand, document, path)
+    same = hand.state.memories.get(drafts.written_id(candidate.id))
+    if same is not None and same.superseded_by and old is not None:  # the file says again what it said once
+        candidate = replace(candidate, sources=(*candidate.sources, Span(old.id, 0, len(old.text))))
     ids[document.path] = drafts.written_id(candidate.id)
     known = document.id in hand.state.memories or ids[document.path] in hand.state.memories
     if known or candidate.id in hand.state.candidates:
         found.known.append(document.path)
         return
-    old = _before(hand, path)
     near = [one for one in touched(candidate, hand.state) if old is None or one.memory.id != old.id]
     verdict = verify(candidate, hand.log, near, key=hand.key, links=hand.state.links)
     decision = _decision(hand, candidate, verdict)
@@ -69,6 +78,17 @@ def _take(hand: Hand, document: Document, path: str, found: Imported, ids: dict[
         found.waiting.append((document.path, _why(hand, verdict, decision)))
     found.drafts += told
     take_in(hand.state, told)
+
+
+def _read(hand: Hand) -> dict[tuple[str, str], str]:
+    """Return the memories of files that are as they were when they were taken in, by path and hash."""
+    found = {}
+    for held in hand.state.candidates.values():
+        file, memory = held.body.get("file"), drafts.written_id(held.id)
+        current = memory in hand.state.memories and not hand.state.memories[memory].superseded_by
+        if file and held.body.get("found_by") == "import" and (current or held.pending):
+            found[str(file.get("path")), str(file.get("sha256"))] = memory
+    return found
 
 
 def _candidate(hand: Hand, document: Document, path: str) -> Candidate:

@@ -108,3 +108,17 @@ def test_a_proposed_edit_is_recorded_like_any_candidate(held):
     held.append([drafts.candidate(drafts.Told("2026-03-01T12:00:00.000Z"), one.body())])
 
     assert held.state.candidates[one.id].body["file"]["path"].startswith("the-importer-keeps")
+
+
+def test_an_edit_back_to_what_was_replaced_is_a_candidate_of_its_own(held):
+    [old] = held.state.memories.values()
+    new = held.remember(held.candidate("The importer keeps every line of a file.", *old.sources))
+    places = (Span(old.id, 0, len(old.text)), Span(new.id, 0, len(new.text)))
+    held.append([drafts.superseded(drafts.Told("2026-03-01T12:00:00.000Z"), *places, reason="edit", since=old.said_at)])
+    views.project(held.log.workspace)
+    edit(held, "every line", "the last line")
+
+    [one] = proposed(held)
+
+    assert one.text == TEXT
+    assert one.id not in held.state.candidates

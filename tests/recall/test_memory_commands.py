@@ -15,6 +15,7 @@ from recall.cli.memory_folder import take_folders
 from transcript.log import Log
 from transcript.memories import fold_memories
 from transcript.memory_words import MEMORY_TYPES
+from transcript.verify import verify
 
 SAID = "The importer reads every file twice, because the first pass counts the lines. Ports come from config.toml."
 RIGHT = "The importer reads every file once since the counter was removed."
@@ -459,3 +460,22 @@ def test_the_folders_of_the_setting_are_taken_in_with_every_run_and_once(recall,
     assert added[1] == 0
     waiting = recall("memory", "list", "--proposals", "--json").rows()
     assert {row["type"] for row in waiting} == {"runbook"}
+
+
+def test_what_is_said_again_after_it_was_replaced_holds_again(recall, tmp_path):
+    """An id follows from what is said: said again, it must not lead back into its own past."""
+    first = added(recall)
+    recall("memory", "edit", first[:10], "--statement", "The importer reads each file two times.")
+    [row] = recall("memory", "list", "--json").rows()
+    assert recall("memory", "edit", row["id"][:10], "--statement", TWICE).code == 0
+    folder = make_memory_folder(tmp_path / "notes", files=1, nested=0, critical=0)
+    path = folder / "memory-000.md"
+    text = path.read_text()
+    for now in (text, text.replace("listens on port 8000", "is gone"), text, text):
+        path.write_text(now)
+        assert recall("memory", "import", str(folder)).code == 0
+
+    held = sorted(row["statement"] for row in recall("memory", "list", "--json").rows())
+
+    assert held == ["Module 0 listens on port 8000.", TWICE]
+    assert [problem for problem in verify(recall.log.workspace).problems if problem.code.startswith("memory_")] == []
