@@ -95,7 +95,8 @@ def _file_checks(run: Run) -> Iterator[Draft]:
         for path, sha256 in memory.files:
             now = hash_of(root, path)
             if (now != sha256) != (path in memory.stale_paths):
-                yield drafts.checked(run.at, memory.id, path, now, stale=now != sha256)
+                before = dict(memory.checked).get(path, "")
+                yield drafts.checked(run.at, memory.id, path, now, stale=now != sha256, before=before)
 
 
 def search(run: Run) -> StepResult:

@@ -20,7 +20,7 @@ from transcript.paths import write_atomic
 from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
-VERSION = 1
+VERSION = 2
 SNAPSHOT = "memories.json"
 FOLDED = MEMORY_TYPES | {"checkpoint", "redaction"}
 _SIEVE = Sieve((b'"type":"memory.', type_field("checkpoint"), type_field("redaction")))
@@ -82,6 +82,7 @@ class Memory:
     refuted_because: str = ""
     archived: bool = False
     stale_paths: tuple[str, ...] = ()
+    checked: tuple[tuple[str, str], ...] = ()  # path and the event that told of it last
     conflicts: tuple[str, ...] = ()  # candidates that wait, whose last verdict names this memory
     approved: tuple[str, ...] = ()  # events of approval, authentic or not
     last_applied: str = ""  # the day it was last cited
@@ -251,6 +252,7 @@ def _memory(held: dict[str, Any], conflicts: list[str]) -> Memory:
         mistake=(str(mistake["avoid"]), str(mistake["instead"])) if mistake else None,
         covers=(str(covers["session"]), int(covers["from"]), int(covers["to"])) if covers else None,
         stale_paths=tuple(held["stale"]),
+        checked=tuple(held.get("checked", {}).items()),
         conflicts=tuple(conflicts),
         approved=tuple(held["approved"]),
         **rest,

@@ -249,10 +249,10 @@ def restored(at: Told, memory: str, *, reason: str, actor: str) -> Draft:
     return commanded("memory.restored", at, {"memory": whole_id("memory", memory), "reason": reason}, actor, "human")
 
 
-def checked(at: Told, memory: str, path: str, sha256: str, *, stale: bool) -> Draft:
-    """Return whether a file that a memory speaks of is another one now."""
+def checked(at: Told, memory: str, path: str, sha256: str, *, stale: bool, before: str = "") -> Draft:
+    """Return whether a file that a memory speaks of is another one now; `before` is the event that told of it last."""
     body = {"memory": whole_id("memory", memory), "path": path, "sha256": sha256, "stale": stale}
-    return told("memory.checked", at, body, memory, path, sha256)
+    return told("memory.checked", at, body, memory, path, sha256, before)
 
 
 def source(at: Told, path: str, sha256: str, text: str, *, before: str = "") -> Draft:

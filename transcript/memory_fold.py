@@ -74,6 +74,7 @@ def _checked(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
     if held is not None:
         others = [one for one in held["stale"] if one != path]
         held["stale"] = [*others, path] if body.get("stale") else others
+        held.setdefault("checked", {})[path] = event.id
 
 
 def _source(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
