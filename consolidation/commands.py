@@ -115,6 +115,13 @@ def add(hand: Hand, candidate: Candidate, more: Mapping[str, Any] | None = None)
     return Added(decision, verdict, tuple(found))
 
 
+def proposed(hand: Hand, candidate: Candidate) -> list[Draft]:
+    """Return a statement as a candidate alone: the next run of consolidation decides on it."""
+    if SECRET in candidate.text:
+        raise CurationError("the statement holds a credential; say it without one")
+    return [drafts.candidate(hand.at, candidate.body())]
+
+
 def _still_holds(memory: Memory) -> None:
     """CurationError for a memory that was put away: said again, it would be the very same one."""
     if memory.archived:

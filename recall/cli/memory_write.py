@@ -74,6 +74,7 @@ def add(
         recall memory add "Releases are tagged by CI" --why "tags by hand were lost" --evidence abcdefghij#0-80
     """
     from consolidation.commands import add as added
+    from consolidation.commands import proposed
     from consolidation.commands import said as candidate_of
     from transcript.errors import CurationError
 
@@ -81,7 +82,7 @@ def add(
         raise click.UsageError("--avoid and --instead go together: what not to do, and what to do")
     if critical and not roles:
         raise click.UsageError("--critical needs --for ROLE: for whom it is critical")
-    desk, hand = at_work(app, said)
+    desk, hand = at_work(app, said, adds=True)
     if critical and not hand.is_person:
         raise CurationError(f"{hand.by.name} is an agent; what a role must have is laid down by a person")
     candidate = candidate_of(
@@ -94,8 +95,13 @@ def add(
         roles=roles,
         tags=tags,
         mistake=(avoid, instead) if avoid else None,
+        worker=said.worker,
         **({"privacy": "private"} if private else {}),
     )
+    if said.worker:
+        found = proposed(hand, candidate)
+        finish(desk, found, f"{candidate.id[:10]} is proposed; the next 'recall checkpoint' decides on it")
+        return
     more: dict[str, Any] = {"critical_for": list(roles)} if critical else {}
     more |= {name: day(value) for name, value in (("valid_from", valid_from), ("valid_to", valid_to)) if value}
     done = added(hand, candidate, more)
@@ -303,14 +309,20 @@ def decline(app: App, name: str, said: Said) -> None:
 COMMANDS = (add, edit, correct, archive, restore, accept, decline)
 
 
-def at_work(app: App, said: Said) -> tuple[Desk, Hand]:
-    """The desk of a command, and who commands what of memories."""
+def at_work(app: App, said: Said, *, adds: bool = False) -> tuple[Desk, Hand]:
+    """The desk of a command, and who commands what of memories; a sub-agent may only add, which is a proposal."""
     from consolidation.commands import Hand
     from recall.cli.work import settings_of
+    from transcript.errors import CurationError
     from transcript.memories import fold_memories
     from transcript.memory_told import Told
 
     desk = Desk(app, said)
+    if said.worker and not adds:
+        raise CurationError(
+            f"{said.worker} is a sub-agent; what it says of a memory counts through consolidation: "
+            "'recall correct POINTER TEXT --worker ID --as agent'"
+        )
     at = Told(
         desk.at.ts,
         session=desk.at.session,

@@ -388,7 +388,7 @@ def test_validity_is_filled_in_and_told(recall):
 def test_status_counts_the_passages_of_every_memory_of_any_size(recall, tmp_path):
     """LCA-D-02d: the list of a folder and a very large memory are indexed like any other."""
     folder = make_memory_folder(tmp_path / "notes", files=2, nested=0, critical=0)
-    large = "\n\n".join(f"Chapter {n} tells how machine {n} is drained before it is updated." for n in range(3000))
+    large = "\n\n".join(f"Chapter {n} tells how machine {n} is drained before it is updated." for n in range(900))
     (folder / "large.md").write_text(f"---\ntype: runbook\n---\n\n{large}\n")
     (folder / "MEMORY.md").write_text("# Memories\n\n- [one](memory-000.md) about module 0\n")
     assert recall("memory", "import", str(folder)).code == 0
@@ -400,7 +400,7 @@ def test_status_counts_the_passages_of_every_memory_of_any_size(recall, tmp_path
         f"notes/{name}" for name in ("MEMORY.md", "large.md", "memory-000.md", "memory-001.md")
     }
     assert held["imported"]["notes/MEMORY.md"] == 1
-    assert held["imported"]["notes/large.md"] > 50
+    assert held["imported"]["notes/large.md"] > 15
     assert all(held["files"].values())
     assert "4 imported files in" in recall("index", "status").out
 
@@ -479,3 +479,19 @@ def test_what_is_said_again_after_it_was_replaced_holds_again(recall, tmp_path):
 
     assert held == ["Module 0 listens on port 8000.", TWICE]
     assert [problem for problem in verify(recall.log.workspace).problems if problem.code.startswith("memory_")] == []
+
+
+def test_a_sub_agent_proposes_and_changes_nothing(recall):
+    memory = added(recall)
+    worker = ("--worker", "w1", "--actor", "codex", "--as", "agent")
+
+    corrected = recall("memory", "correct", memory[:10], "--because", make_draft("right").id[:10], *worker)
+    proposed = recall(
+        "memory", "add", "Ports come from config.toml.", "--evidence", pointer("said", SAID, TWICE), *worker
+    )
+
+    assert (corrected.code, proposed.code) == (1, 0)
+    assert "counts through consolidation" in corrected.err
+    assert list(memories(recall)) == [memory]
+    held = [one for one in fold_memories(recall.log).candidates.values() if one.body["worker"] == "w1"]
+    assert [one.decided for one in held] == [None]
