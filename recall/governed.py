@@ -14,6 +14,8 @@ from indexer.rows import StandingRow
 from recall.query import Query
 from recall.turn import Candidate
 
+MOST_PLACES = 20  # of a passage that are looked up: what stands in more is said everywhere
+
 
 def with_standing(found: Sequence[Candidate], reader: Reader, query: Query, *, now: datetime) -> list[Candidate]:
     """Return the candidates, each with what is known of it: interval, label, approval, evidence for the role, risks."""
@@ -21,7 +23,7 @@ def with_standing(found: Sequence[Candidate], reader: Reader, query: Query, *, n
         return list(found)
     if query.as_of is not None:
         found = _held_then(found, reader, math.ceil(query.as_of.timestamp()) - 1)
-    rows = reader.standing({p.event for c in found for p in c.pointers})
+    rows = reader.standing({p.event for c in found for p in c.pointers[:MOST_PLACES]})
     at = (query.as_of or now).timestamp()
     return [_stood(_speaking(c, rows, at), rows, query.role or "") for c in found] if rows else list(found)
 

@@ -194,6 +194,20 @@ def test_a_summary_is_indexed_as_one_and_a_wish_as_one(held):
     assert classes == {"summary"}
 
 
+def test_a_very_long_memory_is_indexed_like_any_other(held):
+    """LCA-D-02d: its words stand outside the line of the record, and its places are known all the same."""
+    said = held.say("The wagtail service listens on port 8443.", day=3)
+    text = " ".join(f"Chapter {number} of the wagtail manual." for number in range(8000))
+    memory = held.remember(held.candidate(text, said, day=3), privacy="private")
+
+    with index(held) as store:
+        places = pointers(store, memory.id)
+
+    assert len(text) > 250_000
+    assert len(places) > 500
+    assert {(p.session, p.kind, bool(p.flags & PRIVATE)) for p in places} == {("session-1", MEMORY, True)}
+
+
 def test_a_rebuild_makes_the_same_rows_and_keeps_the_weights(held):
     memory = held.remember(held.candidate("The wagtail service listens on port 8080."))
     newer = held.remember(held.candidate("The wagtail service listens on port 8443.", day=2))
