@@ -30,7 +30,7 @@ from transcript.memories import Link, span_of_body
 pytestmark = pytest.mark.real_data
 OUTCOMES = ("accepted", "inference", "refuted", "parked")
 OUTCOME = {"accepted": "accepted", "duplicate": "accepted", "accepted_inference": "inference"}
-SETTINGS = Settings(reviewer=ReviewerSettings(timeout_s=2.0))
+SETTINGS = Settings(reviewer=ReviewerSettings(timeout_s=4.0))
 SCRIPT = Path(__file__).parents[1] / "support" / "reviewer.py"
 FALSE = tuple(kind for kind in CLASSES if kind != "supported")
 
@@ -148,7 +148,7 @@ def test_a_reviewer_that_is_late_or_talks_nonsense_accepts_nothing(
         answers[text_of(row["parts"], said)] = {3: "late", 7: "nonsense"}.get(number % 10, right)
     (tmp_path / "table.json").write_text(json.dumps(answers))
     command = f"{sys.executable} {SCRIPT} {tmp_path / 'table.json'}"
-    reviewer = make(ReviewerSettings(kind="command", command=command, id="scripted", timeout_s=2.0), home=tmp_path)
+    reviewer = make(ReviewerSettings(kind="command", command=command, id="scripted", timeout_s=4.0), home=tmp_path)
 
     table = _table(world, rows, said, reviewer)
 
