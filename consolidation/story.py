@@ -7,6 +7,7 @@ from typing import Any
 from transcript.event import Event
 from transcript.log import Log
 from transcript.memories import MemoryState
+from transcript.memory_drafts import written_id
 from transcript.memory_names import named
 from transcript.sieve import Sieve, type_field
 
@@ -27,8 +28,8 @@ class Told:
 
 def story(log: Log, state: MemoryState, name: str) -> Iterator[Told]:
     """Yield what the record tells of a memory or a candidate, in its order."""
-    memory = state.memories.get(name)
-    ids = {name, memory.candidate} if memory is not None else {name}
+    memory = state.memories.get(name) or state.memories.get(written_id(name))
+    ids = {memory.id, memory.candidate} if memory is not None else {name}
     for event in log.read(sieve=_SIEVE):
         if not event.body:
             continue

@@ -293,6 +293,7 @@ def test_history_tells_from_the_proposal_to_the_end(recall):
     kinds = ["candidate", "verdict", "decided", "written", "archived"]
     assert [row["type"] for row in rows] == [f"memory.{kind}" for kind in kinds]
     assert (rows[-1]["actor"], rows[-1]["text"]) == ("human:ana", "gone")
+    assert recall("memory", "history", rows[0]["id"][:10], "--json").rows() == rows
 
 
 def test_an_unknown_name_says_where_to_look(recall):
