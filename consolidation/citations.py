@@ -14,7 +14,7 @@ from consolidation.span import marked
 from indexer.passages import event_text
 from recall.ledger import HOOK_MODES, MODES, START_MODE
 from recall.ledger import TYPE as TURN
-from recall.use import NAMED, OVERLAP, POINTER_CHARS, Answered, answered, used_in
+from recall.use import NAMED, OVERLAP, POINTER_CHARS, Answered, answers, used_in
 from transcript import memory_drafts as drafts
 from transcript.canonical import ID_ALPHABET, canonical
 from transcript.errors import RecallError
@@ -27,6 +27,7 @@ from transcript.memory_told import Told
 from transcript.sieve import Sieve, type_field
 
 MOST_SESSIONS_SIEVED = 16
+MOST_TURNS = 500  # whose answers are held against the words of their items, in one run
 _NAME = re.compile(rf"(?<![{ID_ALPHABET}0-9A-Za-z])[{ID_ALPHABET}]{{{POINTER_CHARS},26}}(?![0-9A-Za-z])")
 
 
@@ -39,17 +40,19 @@ class _Session:
 
 
 def cited(log: Log, since: Position | None, state: MemoryState) -> list[Draft]:
-    """Return the citations in the answers since a position, in the order of the record, each once a session.
+    """Return the citations in the answers since a position, the named ones first, each once a session.
 
-    Answers of sub-agents are not looked at, nor what was kept out, nor what recall itself wrote into an answer.
+    Answers of sub-agents are not looked at, nor what was kept out, nor what recall itself wrote into an answer. Words
+    alone are looked for in the answers to the newest MOST_TURNS turns.
     """
     found: dict[tuple[str, str], Draft] = {}
-    for name, session in _sessions(log, since).items():
-        for draft in (*_named(log, session), *_overlapping(log, session, since)):
-            key = (name, str(draft.body["of"]))
-            weaker = draft.body["how"] == OVERLAP and name in state.cited.get(key[1], ())
-            if key not in found and not weaker:
-                found[key] = draft
+    sessions = _sessions(log, since)
+    named = (draft for session in sessions.values() for draft in _named(log, session))
+    for draft in (*named, *_overlapping(log, sessions.values(), since)):
+        key = (str(draft.body["session"]), str(draft.body["of"]))
+        weaker = draft.body["how"] == OVERLAP and key[0] in state.cited.get(key[1], ())
+        if key not in found and not weaker:
+            found[key] = draft
     return list(found.values())
 
 
@@ -114,15 +117,18 @@ def _shown(turns: Iterable[Event]) -> Iterator[tuple[str, tuple[str, Event]]]:
                 yield event[:POINTER_CHARS], (of, turn)
 
 
-def _overlapping(log: Log, session: _Session, since: Position | None) -> Iterator[Draft]:
+def _overlapping(log: Log, sessions: Iterable[_Session], since: Position | None) -> Iterator[Draft]:
     """Yield a citation for each item whose words alone are in the answer to its turn."""
-    turns = [turn for turn in session.turns if turn.body.get("mode") in HOOK_MODES]
     after = since.seq if since is not None else 0
-    before = [turn for turn in turns if turn.seq <= after][-1:]  # its answer may have gone on
-    for turn in (*before, *(turn for turn in turns if turn.seq > after)):
-        given = answered(log, turn)
+    turns: list[Event] = []
+    for session in sessions:
+        own = [turn for turn in session.turns if turn.body.get("mode") in HOOK_MODES and turn.body.get("items")]
+        turns += [turn for turn in own if turn.seq <= after][-1:]  # its answer may have gone on
+        turns += [turn for turn in own if turn.seq > after]
+    newest = sorted(turns, key=lambda turn: turn.seq)[-MOST_TURNS:]
+    for turn, given in answers(log, newest):
         uses = used_in(log, turn, given) or []
-        items = [item for item in turn.body.get("items") or () if "start" in item]
+        items = [item for item in turn.body["items"] if "start" in item]
         for item, use in zip(items, uses, strict=False):
             if use.kind == OVERLAP and given.replies:
                 reply, text, place = _saying(given, use.evidence)

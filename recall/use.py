@@ -12,7 +12,7 @@ word of it in the answer, is not seen.
 
 import json
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -29,7 +29,7 @@ from transcript.event import Event
 from transcript.injected import strip_blocks
 from transcript.log import Log
 from transcript.paths import write_atomic
-from transcript.sieve import Sieve
+from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
 NAMED, OVERLAP, UNUSED = "named", "overlap", ""
@@ -40,7 +40,9 @@ FACTS = 2  # values or names that are new
 WORDS = 5  # new content words, values and names counted twice...
 SHARE = 0.3  # ...which are also this share of the item's new content words
 LOOK_BACK = 1000  # events before a turn that are looked through for what the session had seen
-LOOK_AHEAD = 2000  # events of a session after it
+LOOK_AHEAD = 2000  # messages and tool results of a session after it
+MOST_SESSIONS_SIEVED = 16
+_FOLLOWS = (type_field("conversation_turn"), type_field("tool_result"))
 KEPT_TURNS = 500
 FILE = "use.json"
 _WORD = re.compile(r"[^\W_]+(?:[._/:@-][^\W_]+)*", re.UNICODE)
@@ -152,9 +154,68 @@ def used(log: Log, turn: Event) -> list[Use] | None:
 
 def answered(log: Log, turn: Event) -> Answered:
     """Return what followed a recorded turn; empty while no answer is known."""
-    body = log.body(turn)
-    session = str(body.get("asked_in", ""))
-    return _after(log, turn, session, str(body.get("prompt", ""))) if session and body.get("items") else Answered()
+    return next((given for _, given in answers(log, [turn])), Answered())
+
+
+def answers(log: Log, turns: Iterable[Event]) -> Iterator[tuple[Event, Answered]]:
+    """Yield recorded turns, each with what followed it, as their answers end; the record is read once for all.
+
+    Turns that showed nothing, or that name no session, are left out.
+    """
+    asked = [t for t in sorted(turns, key=lambda t: t.seq) if t.body.get("asked_in") and t.body.get("items")]
+    if not asked:
+        return
+    names = {str(turn.body["asked_in"]) for turn in asked}
+    written = tuple(b',"session":' + canonical(name) for name in sorted(names))
+    sieve = Sieve(_FOLLOWS, (written,) if len(written) <= MOST_SESSIONS_SIEVED else ())
+    waiting: dict[str, list[_Waiting]] = {name: [] for name in names}
+    begun = ended = 0
+    for event in log.read(asked[0].position, sieve=sieve):
+        if event.session not in names or event.body.get("worker"):
+            continue
+        while begun < len(asked) and asked[begun].seq < event.seq:
+            turn = asked[begun]
+            waiting[str(turn.body["asked_in"])].append(_Waiting(turn, str(log.body(turn).get("prompt", ""))))
+            begun += 1
+        for one in [one for one in waiting[event.session] if one.ends_with(log, event)]:
+            waiting[event.session].remove(one)
+            yield one.turn, one.answered()
+            ended += 1
+        if ended == len(asked):
+            return
+    for held in waiting.values():
+        yield from ((one.turn, one.answered()) for one in held)
+    yield from ((turn, Answered()) for turn in asked[begun:])
+
+
+class _Waiting:
+    """A turn whose answer is being read: what the assistant said to its prompt, and what tools showed meanwhile."""
+
+    def __init__(self, turn: Event, prompt: str) -> None:
+        self.turn = turn
+        self._prompt = folded(strip_blocks(prompt))
+        self._begun = False
+        self._left = LOOK_AHEAD
+        self._replies: list[tuple[Event, str]] = []
+        self._seen: list[str] = []
+
+    def ends_with(self, log: Log, event: Event) -> bool:
+        """Take an event of the session in; say whether the answer is over."""
+        self._left -= 1
+        kind = event.body.get("kind")
+        if event.type == "conversation_turn" and kind == "prompt":
+            if self._begun:
+                return True
+            self._begun = folded(strip_blocks(_text(log, event))) == self._prompt
+        elif self._begun and event.type == "conversation_turn" and kind == "reply":
+            self._replies.append((event, _text(log, event)))
+        elif self._begun and event.type == "tool_result":
+            self._seen.append(_text(log, event))
+        return self._left <= 0
+
+    def answered(self) -> Answered:
+        """Return what there was."""
+        return Answered(tuple(self._replies), tuple(self._seen))
 
 
 def used_in(log: Log, turn: Event, given: Answered) -> list[Use] | None:
@@ -181,26 +242,6 @@ def _items(log: Log, body: Mapping[str, Any]) -> list[Injected]:
             text = ""
         found.append(Injected((item["event"], *item.get("also", ())), text))
     return found
-
-
-def _after(log: Log, turn: Event, session: str, prompt: str) -> Answered:
-    """What the assistant said to a turn's prompt, and what its tools showed it before the next prompt."""
-    sieve = Sieve(groups=((b',"session":' + canonical(session),),))
-    replies: list[tuple[Event, str]] = []
-    seen: list[str] = []
-    begun = False
-    for event in islice(log.read(turn.position, sieve=sieve), LOOK_AHEAD):
-        if event.session != session or event.body.get("worker"):
-            continue
-        if event.type == "conversation_turn" and event.body.get("kind") == "prompt":
-            if begun:
-                break
-            begun = folded(strip_blocks(_text(log, event))) == folded(strip_blocks(prompt))
-        elif begun and event.type == "conversation_turn" and event.body.get("kind") == "reply":
-            replies.append((event, _text(log, event)))
-        elif begun and event.type == "tool_result":
-            seen.append(_text(log, event))
-    return Answered(tuple(replies), tuple(seen))
 
 
 def _text(log: Log, event: Event) -> str:

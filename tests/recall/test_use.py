@@ -137,3 +137,25 @@ def test_uses_are_noted_once_the_answer_is_there(workspace: Workspace) -> None:
     assert state.last() == Last(asked.id, frozenset({1}), False)
     assert use.read_uses(workspace.run_dir) == {asked.id: [1, 0, 0]}
     assert ledger.last(log, modes=ledger.HOOK_MODES) == asked
+
+
+def test_the_answers_to_many_turns_are_those_to_each_of_them(workspace: Workspace) -> None:
+    """Two turns of one session and one that nobody answered, with another session in between."""
+    log = Log(workspace)
+    (item,) = log.append([said(0, "The importer listens on 7431 behind gate_two.", "reply", "old")], now=NOW)
+    first = turn(log, "which port?", item)
+    log.append([said(11, "which port?"), said(12, "7431.", "reply"), said(13, "8080.", "reply", "other")], now=NOW)
+    second = turn(log, "which gate?", item, 14)
+    log.append([said(15, "which gate?"), said(16, "7431 gate_two", "", type="tool_result")], now=NOW)
+    log.append([said(17, "gate_two.", "reply"), said(18, "and then?"), said(19, "Nothing.", "reply")], now=NOW)
+    third = turn(log, "never asked", item, 20)
+
+    found = {t.id: given for t, given in use.answers(log, [third, second, first])}
+
+    assert {name: given.text for name, given in found.items()} == {
+        first.id: "7431.",
+        second.id: "gate_two.",
+        third.id: "",
+    }
+    assert found == {t.id: use.answered(log, t) for t in (first, second, third)}
+    assert found[second.id].seen == ("7431 gate_two",)
