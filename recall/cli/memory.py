@@ -2,6 +2,7 @@
 
 import click
 
+from recall.cli.memory_decide import COMMANDS as DECIDE
 from recall.cli.memory_folder import COMMANDS as FOLDER
 from recall.cli.memory_read import COMMANDS as READ
 from recall.cli.memory_write import COMMANDS as WRITE
@@ -19,5 +20,5 @@ def command() -> None:
     """
 
 
-for _command in (*READ, *WRITE, *FOLDER):
+for _command in (*READ, *WRITE, *DECIDE, *FOLDER):
     command.add_command(_command)
