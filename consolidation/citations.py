@@ -27,7 +27,7 @@ from transcript.memory_told import Told
 from transcript.sieve import Sieve, type_field
 
 MOST_SESSIONS_SIEVED = 16
-MOST_TURNS = 500  # whose answers are held against the words of their items, in one run
+MOST_TURNS = 200  # whose answers are held against the words of their items, in one run
 _NAME = re.compile(rf"(?<![{ID_ALPHABET}0-9A-Za-z])[{ID_ALPHABET}]{{{POINTER_CHARS},26}}(?![0-9A-Za-z])")
 
 

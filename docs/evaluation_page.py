@@ -23,7 +23,8 @@ Questions of people's talk and of changing rules come in two parts. Numbers were
 three conversations; MemoryCode's dialogues 1 to 120); tables say which part they are of.
 
 `recall eval self` and `recall eval retrieval` ask the same of your own record, `recall eval compare` sets two results
-side by side, `recall eval budget` compares budgets.
+side by side, `recall eval budget` compares budgets. `recall eval consolidation` times consolidation on a copy of a
+project, `recall eval imprint --audit` has a sample of its prevented mistakes judged blind.
 """
 SCORERS = """\
 `--scorer genagents` scores by recency and relevance, each scaled over the candidates. `--weight-model actr`
@@ -40,11 +41,11 @@ TITLES = {
     "month": "A month of real work, asked again",
 }
 MONTH = """\
-The answered prompts of the time in order, each as of its own moment, before an index that holds the passages and the
-memories of these sessions. What is shown is held against the answer that was really given: what that says and had
+The answered prompts of the time in order, each as of its own moment. What is shown is held against the answer that was really given: what that says and had
 nowhere else in front of it is a use, and from the next prompt on it weighs (E, and when it was last applied). The
-answers were given without any of this: who never saw an item cannot name it, so a use is agreement, and the figures
-compare the variants with each other alone.
+answers were given without any of this: who never saw an item cannot name it, so a use is agreement in words that the
+session had from nowhere else. Such agreement is rare (n of `used MRR` is the turns that had any): these figures show
+how much T and E move, and are too few to say whether for the better; E moves nothing that was never cited.
 """
 MOST_MEASURES = 8  # of a table; the result has all
 
