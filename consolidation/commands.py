@@ -68,8 +68,10 @@ class Added:
 
 
 def said(hand: Hand, text: str, **fields: Any) -> Candidate:
-    """Return a statement of somebody's as a candidate, credentials masked."""
+    """Return a statement of somebody's as a candidate, credentials masked; CurationError for one without words."""
     words, why = " ".join(text.split()), str(fields.pop("why", "")).strip()
+    if not words:
+        raise CurationError("the statement has no words")
     masked = secrets.mask(words, hand.key)[0]
     given: dict[str, Any] = {"found_by": "added", "sources": (), "said_at": hand.at.ts, "subject": subject(masked)}
     given |= {"privacy": hand.settings.memory.privacy, "agent_id": hand.settings.memory.agent}

@@ -33,7 +33,7 @@ def archive(app: App, name: str, reason: str, said: Said) -> None:
     from transcript.errors import CurationError
 
     desk, hand = at_work(app, said)
-    memory = persons(hand, name, "archives")
+    memory, reason = persons(hand, name, "archives"), worded(reason)
     if memory.archived:
         raise CurationError(f"{memory.id[:10]} is archived already; 'recall memory restore' takes it back")
     finish(
@@ -56,7 +56,7 @@ def restore(app: App, name: str, reason: str, said: Said) -> None:
     from transcript.errors import CurationError
 
     desk, hand = at_work(app, said)
-    memory = persons(hand, name, "restores")
+    memory, reason = persons(hand, name, "restores"), worded(reason)
     if not memory.archived:
         raise CurationError(f"{memory.id[:10]} is not archived")
     finish(
@@ -116,6 +116,15 @@ def persons(hand: Hand, name: str, does: str) -> Memory:
     if not hand.is_person:
         raise CurationError(f"{hand.by.name} is an agent; a person {does} memories")
     return memory_of(hand.state, name)
+
+
+def worded(reason: str) -> str:
+    """A reason without what stands around it; CurationError for one without words."""
+    from transcript.errors import CurationError
+
+    if not reason.strip():
+        raise CurationError("the reason has no words")
+    return reason.strip()
 
 
 def proposal(workspace: Workspace, hand: Hand, name: str) -> tuple[Candidate, CandidateState | None]:

@@ -257,7 +257,7 @@ def memory_of(held: MemoryState, name: str) -> Memory:
         return found[0]
     if found:
         raise PointerError(f"{name!r} names {len(found):,} memories; give more of the id")
-    if any(key.startswith(short) for key in held.candidates):
+    if short and any(key.startswith(short) for key in held.candidates):
         raise PointerError(f"{name} is a candidate and no memory; see 'recall memory list --proposals'")
     raise PointerError(f"no memory is called {name!r}; 'recall memory list --state all' shows them")
 

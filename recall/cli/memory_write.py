@@ -82,6 +82,9 @@ def add(
         raise click.UsageError("--avoid and --instead go together: what not to do, and what to do")
     if critical and not roles:
         raise click.UsageError("--critical needs --for ROLE: for whom it is critical")
+    interval = {name: day(value) for name, value in (("valid_from", valid_from), ("valid_to", valid_to)) if value}
+    if len(interval) == 2 and interval["valid_to"] <= interval["valid_from"]:
+        raise click.UsageError("--valid-to is not after --valid-from: it would never hold")
     desk, hand = at_work(app, said, adds=True)
     if critical and not hand.is_person:
         raise CurationError(f"{hand.by.name} is an agent; what a role must have is laid down by a person")
@@ -103,7 +106,7 @@ def add(
         finish(desk, found, f"{candidate.id[:10]} is proposed; the next 'recall checkpoint' decides on it")
         return
     more: dict[str, Any] = {"critical_for": list(roles)} if critical else {}
-    more |= {name: day(value) for name, value in (("valid_from", valid_from), ("valid_to", valid_to)) if value}
+    more |= interval
     done = added(hand, candidate, more)
     target = done.decision.target[:10]
     if done.decision.reason in ("duplicate", "confirmed"):
@@ -111,7 +114,9 @@ def add(
     elif done.decision.pending:
         told = f"{candidate.id[:10]} waits for a person: 'recall memory accept {candidate.id[:10]}'"
     else:
-        told = f"{done.decision.memory[:10]} {kind}: {candidate.text}" + inference_note(candidate, done.drafts)
+        kept = next(str(one.body["statement"]) for one in done.drafts if one.type == "memory.written")
+        told = f"{done.decision.memory[:10]} {kind}: {kept}" + inference_note(candidate, done.drafts)
+        told += "; the rest is left out: its evidence does not say it" if kept != candidate.text else ""
     if done.verdict.conflicts and done.decision.outcome == "memory":
         told += f"; it takes the place of {done.verdict.conflicts[0].memory[:10]}"
     finish(desk, done.drafts, told)

@@ -142,6 +142,44 @@ def test_too_long_and_secret_statements_are_refused(recall):
     assert memories(recall) == {}
 
 
+@pytest.mark.parametrize("words", ["", " \n "])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("memory", "add", "{words}"),
+        ("memory", "edit", "{memory}", "--statement", "{words}"),
+        ("memory", "correct", "{memory}", "--because", "{said}", "{words}"),
+        ("memory", "archive", "{memory}", "--reason", "{words}"),
+    ],
+)
+def test_what_has_no_words_is_refused(recall, command, words):
+    memory = added(recall)
+    before = recall.log.head().seq
+
+    done = recall(*(part.format(words=words, memory=memory[:10], said=make_draft("said").id[:10]) for part in command))
+
+    assert done.code == 1
+    assert "has no words" in done.err
+    assert recall.log.head().seq == before
+
+
+def test_a_memory_that_would_never_hold_is_refused(recall):
+    done = recall("memory", "add", TWICE, "--valid-from", "2026-05-01", "--valid-to", "2026-04-01")
+
+    assert (done.code, memories(recall)) == (2, {})
+    assert "it would never hold" in done.err
+
+
+def test_what_its_evidence_does_not_say_is_left_out_and_said_so(recall):
+    done = recall(
+        "memory", "add", f"{TWICE} The moon is cheese.", "--why", "measured", "--evidence", pointer("said", SAID, TWICE)
+    )
+
+    [memory] = memories(recall).values()
+    assert memory.text.startswith(TWICE)
+    assert f": {TWICE}; the rest is left out" in done.out
+
+
 def test_another_wording_takes_the_place_of_the_old_one(recall):
     old = added(recall)
 
@@ -303,6 +341,12 @@ def test_an_unknown_name_says_where_to_look(recall):
         1,
         "recall: no memory is called 'zzzz'; 'recall memory list --state all' shows them\n",
     )
+
+
+def test_an_empty_name_is_no_memory_where_something_waits(recall):
+    recall("memory", "add", TWICE, "--worker", "w1", "--as", "agent", "--actor", "codex")
+
+    assert "no memory is called ''" in recall("memory", "show", "").err
 
 
 def test_dry_runs_write_nothing(recall, tmp_path):
