@@ -41,11 +41,12 @@ TITLES = {
     "month": "A month of real work, asked again",
 }
 MONTH = """\
-The answered prompts of the time in order, each as of its own moment. What is shown is held against the answer that was really given: what that says and had
-nowhere else in front of it is a use, and from the next prompt on it weighs (E, and when it was last applied). The
-answers were given without any of this: who never saw an item cannot name it, so a use is agreement in words that the
-session had from nowhere else. Such agreement is rare (n of `used MRR` is the turns that had any): these figures show
-how much T and E move, and are too few to say whether for the better; E moves nothing that was never cited.
+The answered prompts of the time in order, each as of its own moment. What is shown is held against the answer that
+was really given: what that says and had nowhere else in front of it is a use, and from the next prompt on it weighs
+(E, and when it was last applied). The answers were given without any of this: who never saw an item cannot name it,
+so a use is agreement in words that the session had from nowhere else. Such agreement is rare (n of `used MRR` is the
+turns that had any): these figures show how much T and E move, and are too few to say whether for the better; E moves
+nothing that was never cited.
 """
 MOST_MEASURES = 8  # of a table; the result has all
 
