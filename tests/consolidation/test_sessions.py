@@ -36,7 +36,7 @@ def test_session_is_given_whole_as_soon_as_anything_in_it_is_new(tmp_path):
 def test_steps_say_what_was_said_done_failed_and_recorded(sieved, tmp_path, monkeypatch):
     monkeypatch.setattr(sessions, "MOST_SESSIONS_SIEVED", sieved)
     talk = Dialogue()
-    talk.prompt("go", cwd="/work/shop/web", role="backend")
+    talk.prompt("go", cwd="/srv/shop/web", role="backend")
     talk.reply("on it", message="m1")
     talk.edit("a.py")
     talk.bash("make", "boom", fails=True)
