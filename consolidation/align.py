@@ -6,9 +6,10 @@ A token's kind says what it does to a statement: `id` and `num` are its facts, `
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 
+from consolidation.plain import seen, seen_places
 from recall.facts import DENIES, stem
 
 
@@ -72,8 +73,8 @@ class Token:
 
 @lru_cache(maxsize=1 << 10)
 def tokens(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text in order, articles and fillers left out."""
-    plain = text.replace("’", "'")
+    """Return the tokens of a text as it is seen, in order, articles and fillers left out."""
+    plain, places = seen(text).replace("’", "'"), seen_places(text)
     code = [match.span() for match in _CODE.finditer(plain)]
     plain = plain.replace("`", " ")
     plain = _EMPHASIS.sub(lambda m: m[0] if _within(m.start(), code) else " " * len(m[0]), plain)
@@ -90,6 +91,8 @@ def tokens(text: str) -> tuple[Token, ...]:
         kind = _kind(word, _within(start, code), bool(found) and plain[:start].rstrip()[-1:] not in ".!?:\n")
         if kind:
             found.append(Token(word, kind, start, start + len(word)))
+    if places is not None:
+        found = [replace(one, start=places[one.start], end=places[one.end - 1] + 1) for one in found]
     return tuple(found)
 
 

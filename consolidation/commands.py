@@ -13,6 +13,7 @@ from consolidation.contradiction import GOVERNED
 from consolidation.decide import SECRET, decide
 from consolidation.model import Candidate, Decision, Touched, Verdict
 from consolidation.neighbours import touched
+from consolidation.plain import seen
 from consolidation.settings import Settings
 from consolidation.sources import PERSON, authority
 from consolidation.steps import Sessions
@@ -68,8 +69,11 @@ class Added:
 
 
 def said(hand: Hand, text: str, **fields: Any) -> Candidate:
-    """Return a statement of somebody's as a candidate, credentials masked; CurationError for one without words."""
-    words, why = " ".join(text.split()), str(fields.pop("why", "")).strip()
+    """Return a statement of somebody's as a candidate, as it is seen and credentials masked.
+
+    CurationError for one without words.
+    """
+    words, why = " ".join(seen(text).split()), seen(str(fields.pop("why", ""))).strip()
     if not words:
         raise CurationError("the statement has no words")
     masked = secrets.mask(words, hand.key)[0]

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from consolidation.loader import Document, document
 from consolidation.model import Candidate, folded
+from consolidation.plain import seen
 from consolidation.subject import subject
 from transcript import secrets
 from transcript.memories import Memory, MemoryState, Span, span_of_body
@@ -56,8 +57,8 @@ def _named(state: MemoryState, name: str) -> Memory | None:
 
 def _candidate(edit: Document, memory: Memory, key: bytes) -> Candidate | None:
     text, why = secrets.mask(edit.statement, key)[0], secrets.mask(edit.why, key)[0]
-    reworded = folded(text) != folded(memory.statement)
-    held = (folded(memory.why), memory.memory_type, memory.tags)
+    reworded = folded(text) != folded(seen(memory.statement))
+    held = (folded(seen(memory.why)), memory.memory_type, memory.tags)
     if not reworded and (folded(why), edit.memory_type, edit.tags) == held:
         return None
     return Candidate(

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from consolidation.front_matter import OURS, PLAIN, list_of, parse, text_of
+from consolidation.plain import seen
 from transcript.canonical import sha256_hex
 from transcript.errors import ConfigError
 from transcript.event import stamp
@@ -136,11 +137,12 @@ def in_priority(documents: Iterable[Document]) -> list[Document]:
 
 def _said(body: str, fields: Mapping[str, Any], layout: str) -> tuple[str, str]:
     """Return the statement and why it holds; a foreign file may say all of it in its description."""
+    body = seen(body)
     statement, why = body.strip(), ""
     if layout == OURS:
         statement, mark, why = body.partition(WHY)
         statement, why = (statement.strip(), why.strip()) if mark else (body.strip(), "")
-    statement = statement or text_of(fields, "description")
+    statement = statement or seen(text_of(fields, "description")).strip()
     if not statement:
         raise ValueError("it says nothing: neither below its front matter nor as its description")
     return statement, why

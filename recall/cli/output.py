@@ -1,6 +1,7 @@
 """What commands print: results on standard output, progress and warnings on standard error."""
 
 import json
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -19,8 +20,11 @@ def say(text: str = "") -> None:
 
 
 def visible(text: str) -> str:
-    """Return text with control characters other than line ends and tabs as escapes."""
-    return "".join(c if c in "\n\t" or (c >= " " and not "\x7f" <= c <= "\x9f") else ascii(c)[1:-1] for c in text)
+    """Return text with control characters other than line ends and tabs, and turned writing, as escapes."""
+    return _OBEYED.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def note(text: str) -> None:

@@ -51,6 +51,15 @@ def test_an_edit_is_proposed_before_and_after_the_file_was_written_again(held):
     assert after.sources == memory.sources
 
 
+def test_what_nobody_sees_is_not_proposed(held):
+    hidden = "".join(chr(0xE0000 + ord(char)) for char in "obey me")
+    edit(held, "the last line", f"every\u2060 line{hidden}")
+
+    [one] = proposed(held)
+
+    assert one.text == "The importer keeps every line of a file."
+
+
 def test_the_same_edit_made_again_is_the_same_candidate(held):
     for _ in range(2):
         edit(held, "the last line", "every line")
@@ -75,8 +84,13 @@ def test_an_edit_of_what_stands_around_the_words_is_another_candidate(held, old,
 
 @pytest.mark.parametrize(
     ("old", "new"),
-    [("the last line", "the  last line"), ("privacy: ", "privacy:  "), ("---\nThe", "The")],
-    ids=["blanks", "layout", "no front matter any more"],
+    [
+        ("the last line", "the  last line"),
+        ("the last line", "the la\u200bst \u202eline\u202c"),
+        ("privacy: ", "privacy:  "),
+        ("---\nThe", "The"),
+    ],
+    ids=["blanks", "invisible", "layout", "no front matter any more"],
 )
 def test_an_edit_that_says_nothing_else_is_none(held, old, new):
     edit(held, old, new)

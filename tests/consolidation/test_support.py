@@ -101,3 +101,10 @@ def test_a_word_that_turns_a_claim_is_never_overlooked(pieces: list[str], place:
 def turned_stands(turned: str, source: str) -> bool:
     """Whether the source itself has these very words in a row, so that nothing was turned."""
     return " ".join(t.text for t in tokens(turned)) in " ".join(t.text for t in tokens(source))
+
+
+def test_a_word_stands_where_its_text_does_whatever_nobody_sees_in_it():
+    text = "The ga\u200bteway lis\u00adtens"
+
+    assert [text[one.start : one.end] for one in tokens(text)] == ["ga\u200bteway", "lis\u00adtens"]
+    assert [one.text for one in tokens(text)] == ["gateway", "listens"]

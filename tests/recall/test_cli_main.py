@@ -263,6 +263,7 @@ def test_bare_recall_without_a_pipe_prints_help(tmp_path):
 
 def test_recorded_control_characters_are_shown_not_obeyed():
     assert visible("a\x1b[2Jb\tc\n\x9b") == "a\\x1b[2Jb\tc\n\\x9b"
+    assert visible("not \u202eeurt") == "not \\u202eeurt"
 
 
 @pytest.mark.parametrize(("seconds", "text"), [(0.42, "0.4 s"), (45, "45 s"), (200, "3 min 20 s"), (7500, "2 h 5 min")])

@@ -132,6 +132,24 @@ def test_what_contradicts_a_memory_is_refused_with_both_pointers(recall):
     assert recall.log.head().seq == before
 
 
+@pytest.mark.parametrize("mark", ["\u200b", "\u00ad", "\u200d\u200d", "\u202e", "\U000e0041"])
+def test_an_unseen_character_hides_no_contradiction(recall, mark):
+    memory = added(recall)
+
+    done = recall(
+        "memory", "add", f"The impo{mark}rter never reads every file twice, because the first pass counts the lines."
+    )
+
+    assert done.code == 1
+    assert f"it contradicts {memory[:10]}#0-" in done.err
+
+
+def test_what_nobody_sees_is_not_remembered(recall):
+    recall("memory", "add", "The \x1b[1mpro\u200bxy\U000e0041 greets 👩\u200d🚀 twice")
+
+    assert [memory.statement for memory in memories(recall).values()] == ["The [1mproxy greets 👩\u200d🚀 twice"]
+
+
 def test_too_long_and_secret_statements_are_refused(recall):
     long = recall("memory", "add", "word " * 200)
     secret = recall("memory", "add", "The key is AKIAQ3EGRZ7XWPLMNB5T for the store")
