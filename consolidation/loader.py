@@ -81,6 +81,9 @@ def load(folder: Path) -> Loaded:
         name = path.relative_to(folder).as_posix()
         if any(part.startswith(".") for part in name.split("/")) or name.startswith(f"{EDITED}/"):
             continue
+        if path.is_symlink() and path.exists() and not path.resolve().is_relative_to(folder.resolve()):
+            failed.append((name, "it links to a place outside of the folder"))
+            continue
         try:
             memories.append(document(name, path.read_bytes()))
         except OSError as error:

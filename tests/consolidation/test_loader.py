@@ -86,6 +86,21 @@ def test_a_dangling_link_is_named_and_hidden_folders_are_passed_over(tmp_path):
     assert found.failed == (("gone.md", "cannot be read (No such file or directory)"),)
 
 
+def test_a_link_out_of_the_folder_is_named_and_not_followed(tmp_path):
+    """A folder that somebody else made must not bring in a file of its reader's."""
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    (tmp_path / "mine.md").write_bytes(file("type: project"))
+    (folder / "a.md").write_bytes(file("type: project"))
+    (folder / "in.md").symlink_to("a.md")
+    (folder / "out.md").symlink_to("../mine.md")
+
+    loaded = loader.load(folder)
+
+    assert [one.path for one in loaded.memories] == ["a.md", "in.md"]
+    assert loaded.failed == (("out.md", "it links to a place outside of the folder"),)
+
+
 def test_what_is_no_folder_is_an_error(tmp_path):
     with pytest.raises(ConfigError, match="is no folder; name one that holds memories"):
         loader.load(tmp_path / "nowhere")
