@@ -181,7 +181,7 @@ def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
         )
         if at.flags & flag
     ]
-    notes += [f"{TAGS.get(note, note)}!" for note in item.standing.risks if note not in FLAGGED]
+    notes += [f"{TAGS.get(note, note)}!" for note in item.standing.risks if note not in FLAGGED] + ended(item)
     also = len({p.event for p in item.pointers if p != _asked(item)}) - 1
     if also:
         notes.append(f"also in {also} other record{'s' if also > 1 else ''}")
@@ -189,8 +189,17 @@ def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
     return " | ".join([kind, pointer_text(at, pointer_chars), by, _date(at), *notes])
 
 
+def ended(item: Candidate) -> list[str]:
+    """Until when an item holds, where that is known: asked for the past, it is shown though it holds no more."""
+    return [] if item.standing.valid_to is None else [f"until {_day(item.standing.valid_to)}"]
+
+
 def _date(at: Pointer) -> str:
-    return datetime.fromtimestamp(max(0, min(at.said, 253_402_300_799)), UTC).strftime("%Y-%m-%d")
+    return _day(at.said)
+
+
+def _day(at: int) -> str:
+    return datetime.fromtimestamp(max(0, min(at, 253_402_300_799)), UTC).strftime("%Y-%m-%d")
 
 
 def label(item: Candidate) -> tuple[str, str]:

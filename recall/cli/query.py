@@ -90,11 +90,11 @@ def reason(turn: Turn) -> str:
 
 def result_text(number: int, ranked: Ranked, turn: str | None = None) -> str:
     """One result for people: what it is, where it stands, how it scored, and its words."""
-    from recall.injection import label, pointer_text
+    from recall.injection import ended, label, pointer_text
     from recall.selection import REASONS
 
     item = ranked.candidate
-    said = minute(item.pointer.said)
+    said = ", ".join((minute(item.pointer.said), *ended(item)))
     near = "no vector" if item.cosine is None else f"cosine {item.cosine:.2f}"
     shown = (
         "a turn shows it" if ranked.shown else f"a turn leaves it out: {REASONS.get(ranked.verdict, ranked.verdict)}"

@@ -361,6 +361,15 @@ def test_an_unknown_name_says_where_to_look(recall):
     )
 
 
+def test_asked_for_the_past_a_memory_that_ended_says_until_when_it_held(recall):
+    recall("memory", "add", TWICE, "--valid-from", "2025-01-01", "--valid-to", "2026-01-01")
+    recall("index", "--words-only")
+
+    past = recall("query", "how often did the importer originally read every file?", "--words-only").out
+
+    assert ", until 2026-01-01" in next(line for line in past.splitlines() if "memory, inference" in line)
+
+
 def test_an_empty_name_is_no_memory_where_something_waits(recall):
     recall("memory", "add", TWICE, "--worker", "w1", "--as", "agent", "--actor", "codex")
 
