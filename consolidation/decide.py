@@ -17,7 +17,9 @@ from transcript.memory_drafts import written_id
 
 SECRET = "[secret:"
 COMMANDED = frozenset({"added", "import"})  # kept as an inference where nothing supports them
-NEEDS_SUBJECT = frozenset({"cause", "recovered", "drafter"})  # of these only what names something is of use
+NEEDS_SUBJECT = frozenset(
+    {"cause", "report", "commit", "recovered", "drafter"}
+)  # of these only what names something is of use
 ACCEPTED = frozenset({"not_refuted", "downgrade", "supersede"})
 
 

@@ -1,10 +1,12 @@
 """Finds what of a session may become memory: every finder in turn, each candidate with its verbatim place."""
 
+import re
 from collections.abc import Callable
 
 from consolidation import (
     find_causes,
     find_choices,
+    find_commits,
     find_curated,
     find_recovered,
     find_repeated,
@@ -22,19 +24,23 @@ FINDERS: tuple[Finder, ...] = (
     find_wishes.find,
     find_choices.find,
     find_causes.find,
+    find_commits.find,
     find_recovered.find,
     find_repeated.find,
     find_summary.find,
 )
-RESTATED = frozenset({"cause", "recovered"})  # said again and better as a session goes on
-SHARED = 2
+RESTATED = frozenset({"cause", "commit", "recovered", "report"})  # said again and better as a session goes on
+FULLER = frozenset({"commit", "report"})  # they say what came of it
+SHARED, ALIKE = 2, 0.6
+_WORD = re.compile(r"\w[\w.~/-]{2,}")
 
 
 def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> list[Candidate]:
     """Return the candidates of a session: the finders in their order, each in the session's. Same view, same list.
 
     `places` says where a sentence stands word for word elsewhere. What two finders quote from the same place is the
-    first one's. Of causes that share two identifiers the last is kept: the earlier ones were on the way to it.
+    first one's. Of causes that share two identifiers the last is kept: the earlier ones were on the way to it. What
+    a report or a commit says as well is kept in its words.
     """
     found: dict[tuple[str, str, int, int], Candidate] = {}
     for finder in FINDERS:
@@ -42,11 +48,27 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
             quoted = one.sources[0]
             found.setdefault((one.kind, quoted.event, quoted.start, quoted.end), one)
     candidates = list(found.values())
-    return [one for at, one in enumerate(candidates) if not _restated(one, candidates[at + 1 :])]
+    return [one for at, one in enumerate(candidates) if not _restated(one, candidates[:at], candidates[at + 1 :])]
 
 
-def _restated(candidate: Candidate, later: list[Candidate]) -> bool:
-    names = {name for name in candidate.subject if looks_like_code(name)}
-    return candidate.found_by in RESTATED and any(
-        len(names.intersection(other.subject)) >= SHARED and other.found_by in RESTATED for other in later
+def _restated(candidate: Candidate, earlier: list[Candidate], later: list[Candidate]) -> bool:
+    if candidate.found_by not in RESTATED:
+        return False
+    if candidate.found_by == "cause" and any(
+        other.found_by in FULLER and _shared(candidate, other) for other in earlier + later
+    ):
+        return True
+    return any(
+        (names := _shared(candidate, other)) >= SHARED or (names and _likeness(candidate.text, other.text) >= ALIKE)
+        for other in later
+        if other.found_by in RESTATED
     )
+
+
+def _shared(one: Candidate, other: Candidate) -> int:
+    return len({name for name in one.subject if looks_like_code(name)}.intersection(other.subject))
+
+
+def _likeness(one: str, other: str) -> float:
+    words, others = ({word.lower() for word in _WORD.findall(text)} for text in (one, other))
+    return len(words & others) / max(1, min(len(words), len(others)))

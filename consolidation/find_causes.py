@@ -4,9 +4,9 @@ Either the cause is said first and acted upon afterwards, or a final answer tell
 """
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from consolidation.finding import DANGLING, HEDGE, IDENTIFIER, Places, Sentence, made, part_of, prose
+from consolidation.finding import DANGLING, HEDGE, IDENTIFIER, POINTING, Places, Sentence, joined, made, part_of, prose
 from consolidation.model import Candidate, SessionView, Step
 from transcript.memories import MemoryState
 from transcript.projections.fold import PATH_KEYS, is_write
@@ -21,9 +21,35 @@ _CAUSE = re.compile(
     r"the (?:actual |real |underlying |main )?(?:problem|issue|bug|cause|reason) (?:is|was) "
     r"(?:that|due|because|in how|with)|"
     r"(?:fails?|failed|failing|broke|breaks|broken|happens|happened|crash(?:es|ed)|hangs?|hung|lost|missing) because|"
+    r"(?:doesn't|does not|can't|cannot|won't|ignores?|silently) [^.;:]{4,90}, (?:so|which|causing|leaving)\b|"
     r"(?:isn't|wasn't|aren't|weren't|doesn't|didn't|don't|won't|cannot|can't) [^.;:]{2,60} because)\b",
     re.IGNORECASE,
 )
+_EFFECT = re.compile(  # the cause says more than that something was not there
+    r"\b(?:so|but|while|whereas|because|since|without|before|only|not|cannot|never|always|which|even|when|"
+    r"instead|drop\w*|los(?:es?|t|ing)|overwr\w+|skip\w*|ignor\w+|caus\w+|fails?|failed|during|created|due to)\b|"
+    r"n't\b|\bdespite\b|:.*\b(?:all|any|every|both)\b",
+    re.IGNORECASE,
+)
+_COMES_OF_IT = re.compile(
+    r"\b(?:causing|this causes|which causes|leading to|leads to|resulting in|results in|incorrectly|silently|"
+    r"lost because|, so|so that|so the|"
+    r"without (?:subtract|check|reset|clear)ing|actually (?:inherits|returns|drops))\b",
+    re.IGNORECASE,
+)
+_SEEN = re.compile(  # the code says it now: what was missing is there, what is shown has changed
+    r"\b(?:(?:was|were|is|are) missing|(?:wasn't|weren't|isn't|doesn't|didn't) (?:receiv|pars|pass|sett?)(?:e|ing)?|"
+    r"(?:was|were) not being (?:saved|passed|set)|showed|printed|displayed)\b(?![^.]*\bso\b)|"
+    r"\b(?:was|were)(?:n't| not) (?:being )?\w+ed\W*$",
+    re.IGNORECASE,
+)
+_LABEL = re.compile(r"\W*\*\*")
+_TESTS = re.compile(
+    r"\bTest[A-Z]\w+|\b\w+_test\b|\btestenv\b|\benv\.|"
+    r"^\W*(?:[\w' ]+ (?:is|was) that )?(?:the|this|one|my) (?:\w+ ){0,2}tests?\b"
+)
+_PASTED = re.compile(r"https?:|^\W*(?:error|warning|operation)\b|\btests?\b|\bcomments?\b", re.IGNORECASE)
+_ASIDE = re.compile(r"\.md$|(?:_test|\.test|\.spec|_spec)\.\w+$|^test_|^testenv\b", re.IGNORECASE)
 _TURNED_OUT = re.compile(r"it turn(?:s|ed) out\b", re.IGNORECASE)
 _PATCHED = re.compile(r"\*\*\* (?:Update|Add) File: ([^\n]+?)(?:\n|\\n|$)")
 _SHELLS = ("bash", "shell", "exec", "terminal", "run_command", "command")
@@ -40,54 +66,92 @@ _PASSING = re.compile(  # what is soon untrue, or was an agent's own slip
 
 
 def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> list[Candidate]:
-    """Return the causes of a session that were acted upon, in order."""
+    """Return the causes of a session that were acted upon, in order.
+
+    Of what was said on the way in an exchange about one file, the last counts, and only if the first check passed.
+    """
     steps = [step for step in view.steps if not step.worker]
-    found: list[Candidate] = []
+    found: dict[tuple[int, str, int], Candidate] = {}
     asked = 0
     for at, step in enumerate(steps):
         if step.kind == "prompt":
             asked = at
-        if step.kind != "reply":
+        if step.kind not in ("prompt", "reply"):
             continue
-        causes = [one for one in prose(step.text) if _is_cause(one)]
-        closed = _closed(steps[at + 1 : at + 1 + WITHIN]) if causes else None
+        causes = [*_causes(step.text, _is_cause if step.kind == "reply" else _is_report)]
+        sure = step.kind == "prompt" or step.final or any(_COMES_OF_IT.search(one.text) for one in causes)
+        closed = _closed(_exchange(steps[at + 1 : at + 1 + WITHIN]), sure) if causes else None
         if causes and closed is None and step.final:
-            closed = _closed(steps[asked:at])
+            closed = _closed(steps[asked:at], True)
         if closed is None:
             continue
         edit, run = closed
         why = f"fixed in `{path_of(edit)}`; `{command_of(run)}` passed after it"
         spans = tuple(part_of(one, SHOWN, key) for one in closed)
-        found += [
-            made(view, step, cause, key, found_by="cause", memory_type="known_failure", why=why, closed_by=spans)
-            for cause in causes
-        ]
-    return found
+        by = "cause" if step.kind == "reply" else "report"
+        for cause in causes:
+            labelled = step.final or step.kind == "prompt" or _LABEL.match(cause.text)
+            place = (at, "", cause.start) if labelled else (asked, path_of(edit), 0)
+            found.pop(place, None)
+            found[place] = made(
+                view, step, cause, key, found_by=by, memory_type="known_failure", why=why, closed_by=spans
+            )
+    return list(found.values())
 
 
-def _is_cause(sentence: Sentence) -> bool:
-    text = sentence.text
+def _causes(text: str, counts: Callable[[str], bool]) -> Iterator[Sentence]:
+    """Yield the statements of a text that count as a cause, each with what its paragraph says to come of it."""
+    sentences = list(prose(text))
+    end = 0
+    for at, one in enumerate(sentences):
+        whole = joined(text, sentences[at:], MOST)
+        if one.start >= end and (counts(one.text) or counts(whole.text)):
+            end = whole.end
+            yield whole
+
+
+def _is_cause(text: str) -> bool:
+    return bool(_CAUSE.search(text) and _EFFECT.search(text) and _stands(text) and not _SEEN.search(text))
+
+
+def _is_report(text: str) -> bool:
+    """Say whether a person, or a review that they hand on, says what is wrong and what comes of it."""
+    effect = _COMES_OF_IT.search(text)
+    named = effect is not None and IDENTIFIER.search(text, 0, effect.start())
+    return bool(named and _stands(text) and not _PASTED.search(text))
+
+
+def _stands(text: str) -> bool:
     dangles = DANGLING.match(text.lstrip("*_")) and not _TURNED_OUT.match(text)
-    if not LEAST <= len(text) <= MOST or text.endswith(("?", ":")) or dangles:
+    if not LEAST <= len(text) <= MOST or text.endswith(("?", ":")) or dangles or POINTING.search(text):
         return False
-    return bool(
-        _CAUSE.search(text) and IDENTIFIER.search(text) and not HEDGE.search(text) and not _PASSING.search(text)
-    )
+    return bool(IDENTIFIER.search(text) and not (HEDGE.search(text) or _PASSING.search(text) or _TESTS.search(text)))
 
 
-def _closed(steps: Sequence[Step]) -> tuple[Step, Step] | None:
-    """Return the first edit of these steps and the first check that passes after it."""
+def _exchange(steps: Sequence[Step]) -> Sequence[Step]:
+    """Return the steps up to the next prompt."""
+    return steps[: next((at for at, step in enumerate(steps) if step.kind == "prompt"), len(steps))]
+
+
+def _closed(steps: Sequence[Step], later: bool = False) -> tuple[Step, Step] | None:
+    """Return the first edit of these steps that is of no test, and the first check behind it, None where it failed.
+
+    With `later` a check that fails may be followed by one that passes.
+    """
     edit: Step | None = None
     calls: dict[str, Step] = {}
     for step in steps:
         if step.kind == "call":
             calls[str((step.body or {}).get("call_id", ""))] = step
-            if edit is None and not (path_of(step) or ".md").endswith(".md"):
+            if edit is None and not _ASIDE.search(path_of(step) or ".md"):
                 edit = step
-        elif step.kind == "ok" and edit is not None:
+        elif step.kind in ("ok", "error") and edit is not None:
             call = calls.get(str((step.body or {}).get("call_id", "")))
             if call is not None and call.seq > edit.seq and _CHECKS.search(command_of(call)):
-                return edit, call
+                if step.kind == "ok":
+                    return edit, call
+                if not later:
+                    return None
     return None
 
 

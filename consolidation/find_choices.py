@@ -16,6 +16,8 @@ _SETTLES = re.compile(
     r"\b(?:let'?s (?:go|stick|stay) (?:with|for)|(?:going|go) with|"
     r"we (?:explicitly |always |only |deliberately )*(?:use|chose|picked|removed|kept|keep|dropped|want|decided on|"
     r"decided to|agreed on|agreed to)\b.*\b(?:because|since|so that|to not|to avoid|in order to)|"
+    r"that'?s why we|we (?:really |explicitly )?(?:don'?t|do not|never) want (?:to|the|any|users?)|"
+    r"the (?:\w+ )?(?:directive|principle|rule) is|"
     r"by design|on purpose|deliberately|intentionally|absichtlich|mit absicht|exprès|a propósito)\b",
     re.IGNORECASE,
 )
@@ -24,9 +26,10 @@ _ASKS = re.compile(
     r"^(?:\w+ )?(?:why|what|how|where|which)\b|"
     r"\b(?:can|could|would|should|do|does|did|is|are) (?:you|we|i|it|this|that|there)\b|"
     r"\b(?:now|for now|first|straight away|this time|today|temporarily|option|fix|step|phase|pr|branch|commit)\b|"
-    r"#\d|\b[a-d]\b$",
+    r"#\d|\b[a-d]\b$|^(?:yeah|yes|yep|ok|okay)\b",
     re.IGNORECASE,
 )
+_REASONED = re.compile(r"\bthat'?s why we\b|\bwe (?:\w+ )*use\b.*\b(?:to not|because|so that)\b", re.IGNORECASE)
 _WORD = re.compile(r"[^\W\d_][\w'’./-]{2,}")
 _EMPTY = words_of(
     "the and but that this with for let's lets yeah yes okay cool then have has will want they them those these here "
@@ -63,7 +66,9 @@ def _made(view: SessionView, step: Step, sentence: Sentence, before: Step | None
 
 def _settles(text: str) -> bool:
     plain = text.replace("’", "'")
-    if len(plain) > MOST or plain.endswith(("?", ":")) or not _SETTLES.search(plain) or _ASKS.search(plain):
+    if len(plain) > MOST or plain.endswith(("?", ":")) or not _SETTLES.search(plain):
+        return False
+    if _ASKS.search(plain) and not _REASONED.search(plain):
         return False
     return not HEDGE.search(re.sub(r"\blet'?s\b", "", plain, flags=re.IGNORECASE)) and _says_what(plain)
 

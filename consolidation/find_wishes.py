@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from consolidation.align import words_of
-from consolidation.finding import HEAD_CHARS, Places, Sentence, head_of, made, spoken
+from consolidation.finding import HEAD_CHARS, POINTING, Places, Sentence, head_of, made, spoken
 from consolidation.model import Candidate, SessionView, Step
 from consolidation.span import marked
 from indexer.wishes import MOST_CHARS, is_wish
@@ -112,7 +112,7 @@ def stands(sentence: str) -> bool:
         return False
     lasting = _LASTING.search(text)
     passing = _MOMENTARY.search(text) or _POINTING.search(text)
-    if _DOUBTED.search(text) or _REPORTED.search(text) or (passing and not lasting):
+    if POINTING.search(text) or _DOUBTED.search(text) or _REPORTED.search(text) or (passing and not lasting):
         return False
     named = [word for word in words if word not in _NO_OBJECT and not _POINTING.fullmatch(word)]
     return len(named) >= (1 if lasting else 2)

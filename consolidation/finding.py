@@ -28,6 +28,15 @@ DANGLING = re.compile(
     r"(?:this|that|it|these|those|they|he|she|which|so|but|and|or|because|then|here|there|same|however|also)\b",
     re.IGNORECASE,
 )
+LEANING = re.compile(  # begins what goes on with the sentence before it
+    r"(?:this|that|it|so|as a result|therefore|thus|hence|consequently|since|then|which|but|however|they|without)\b",
+    re.IGNORECASE,
+)
+POINTING = re.compile(  # names what only its surroundings name
+    r"\b(?:these|both (?:issues|problems|bugs|fixes|cases)|above|below|the (?:one|former|latter))\b|"
+    r"^(?:\w+ )?(?:it|they) |\b(?:it|them|this|that|one)\W*$",
+    re.IGNORECASE,
+)
 _EDGES = " \t\r\n->•#|"
 _SPOKEN_END = re.compile(r"((?<=[.!?。])\s+|\n+)")
 HEAD_CHARS = 120
@@ -68,6 +77,18 @@ def _trimmed(text: str, start: int, end: int) -> Iterator[Sentence]:
         end -= 1
     if end > start:
         yield Sentence(start, end, text[start:end])
+
+
+def joined(text: str, following: Sequence[Sentence], most: int) -> Sentence:
+    """Return the first of some sentences with those of its paragraph that go on with it, up to `most` characters."""
+    whole = following[0]
+    for one in following[1:]:
+        apart = text[whole.end : one.start]
+        stays = apart.isspace() and apart.count("\n") < 2 and LEANING.match(one.text)
+        if not stays or one.end - whole.start > most or HEDGE.search(one.text) or one.text.endswith(("?", ":")):
+            break
+        whole = Sentence(whole.start, one.end, text[whole.start : one.end])
+    return whole
 
 
 def made(

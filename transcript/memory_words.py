@@ -23,6 +23,8 @@ FINDERS = (
     "preference",
     "choice",
     "cause",
+    "report",
+    "commit",
     "recovered",
     "repeated",
     "retired",
