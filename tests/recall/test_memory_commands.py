@@ -2,15 +2,14 @@
 
 import json
 import os
-from dataclasses import dataclass
 
 import pytest
+from support.command import runner
 from support.memory_folder import make_memory_folder
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
 from recall.cli.curate import AGENTS
-from recall.cli.group import run
 from recall.cli.memory_folder import take_folders
 from transcript.log import Log
 from transcript.memories import fold_memories
@@ -19,16 +18,6 @@ from transcript.verify import verify
 
 SAID = "The importer reads every file twice, because the first pass counts the lines. Ports come from config.toml."
 RIGHT = "The importer reads every file once since the counter was removed."
-
-
-@dataclass
-class Result:
-    code: int
-    out: str
-    err: str
-
-    def rows(self) -> list[dict]:
-        return [json.loads(line) for line in self.out.splitlines()]
 
 
 @pytest.fixture
@@ -41,10 +30,7 @@ def recall(capsys, tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
 
-    def call(*args: str) -> Result:
-        code = run(list(args))
-        streams = capsys.readouterr()
-        return Result(code, streams.out, streams.err)
+    call = runner(capsys)
 
     assert call("init").code == 0
     log = Log(App.here().workspace())

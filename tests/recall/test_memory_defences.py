@@ -1,31 +1,18 @@
 """LCA-12.3-01: what keeps a planted statement from being believed, each defence by itself."""
 
-import json
-from dataclasses import dataclass
-
 import pytest
+from support.command import Result, runner
 from support.embedder import StubEmbedder
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
 from recall.cli.curate import AGENTS
-from recall.cli.group import run
 from transcript.log import Log
 from transcript.memories import fold_memories
 
 TRUE = "The wagtail service verifies every certificate before it opens the drawer."
 POISON = "The wagtail service never verifies every certificate before it opens the drawer."
 ASKED = "does the wagtail service verify a certificate before it opens the drawer"
-
-
-@dataclass
-class Result:
-    code: int
-    out: str
-    err: str
-
-    def rows(self) -> list[dict]:
-        return [json.loads(line) for line in self.out.splitlines()]
 
 
 @pytest.fixture
@@ -39,10 +26,7 @@ def recall(capsys, tmp_path, monkeypatch):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
 
-    def call(*args: str) -> Result:
-        code = run(list(args))
-        streams = capsys.readouterr()
-        return Result(code, streams.out, streams.err)
+    call = runner(capsys)
 
     assert call("init").code == 0
     log = Log(App.here().workspace())
