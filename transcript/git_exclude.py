@@ -1,9 +1,11 @@
 """Keeps this machine's files of a project out of its repository, by git's own local exclude list."""
 
+import os
 import re
 from collections.abc import Callable
 from pathlib import Path
 
+from transcript.git_index import tracked_paths
 from transcript.gitdir import git_tree_at
 from transcript.paths import remove_parts, write_atomic
 
@@ -28,22 +30,17 @@ def is_tracked(root: Path, file: Path) -> bool:
 def tracking(root: Path) -> Callable[[Path], bool]:
     """Return a function that tells whether git tracks a file of the work tree at root; every one where there is none.
 
-    An index whose paths are compressed (version 4) tells of none.
+    An index that cannot be read tells of none.
     """
     dot_git = root / ".git"
     if not dot_git.exists():
         return lambda _: True
     try:
         folder = dot_git if dot_git.is_dir() else root / dot_git.read_text().removeprefix("gitdir:").strip()
-        index = (folder / "index").read_bytes()
-    except (OSError, UnicodeDecodeError):
+        paths = tracked_paths(folder)
+    except (OSError, ValueError):
         return lambda _: False
-
-    def tracked(file: Path) -> bool:
-        path = file.relative_to(root).as_posix().encode()
-        return len(path).to_bytes(2, "big") + path + b"\0" in index  # an entry: its length, its path, a null byte
-
-    return tracked
+    return lambda file: os.fsencode(file.relative_to(root).as_posix()) in paths
 
 
 def holds(listed: Path, line: str) -> bool:

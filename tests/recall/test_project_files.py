@@ -87,12 +87,14 @@ def test_nothing_outside_the_project_is_read(log, tmp_path):
     assert take(log, [*PATTERNS, "../*.md", str(tmp_path / "*.md")]) == []
 
 
-def test_what_git_does_not_track_is_left_out(log):
+@pytest.mark.parametrize("version", ["2", "4"])
+def test_what_git_does_not_track_is_left_out(log, version):
     put(log, "README.md", "# Shop")
     put(log, "docs/draft.md", "ignored")
     git = ["git", "-C", str(log.workspace.root)]
     subprocess.run([*git, "init", "-q"], check=True)
     subprocess.run([*git, "add", "README.md"], check=True)
+    subprocess.run([*git, "update-index", "--index-version", version], check=True)
 
     assert take(log) == ["README.md"]
 
