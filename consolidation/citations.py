@@ -42,8 +42,9 @@ class _Session:
 def cited(log: Log, since: Position | None, state: MemoryState) -> list[Draft]:
     """Return the citations in the answers since a position, the named ones first, each once a session.
 
-    Answers of sub-agents are not looked at, nor what was kept out, nor what recall itself wrote into an answer. Words
-    alone are looked for in the answers to the newest MOST_TURNS turns.
+    What sub-agents answer counts as their session's: it was shown what they may name. What was kept out is not looked
+    at, nor what recall itself wrote into an answer. Words alone are looked for in the session's own answers to the
+    newest MOST_TURNS turns: of a sub-agent nobody knows what it has read.
     """
     found: dict[tuple[str, str], Draft] = {}
     sessions = _sessions(log, since)
@@ -62,9 +63,9 @@ def _sessions(log: Log, since: Position | None) -> dict[str, _Session]:
     out: dict[str, bool] = {}  # whether a session's last prompt keeps its exchange out
     for event in log.read(since, sieve=Sieve((type_field("conversation_turn"),))):
         kind = event.body.get("kind")
-        if event.type != "conversation_turn" or event.body.get("worker"):
+        if event.type != "conversation_turn":
             continue
-        if kind == "prompt":
+        if kind == "prompt" and not event.body.get("worker"):
             out[event.session] = opts_out(words_of(log, event))
         elif kind == "reply":
             if event.session not in out:

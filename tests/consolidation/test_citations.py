@@ -118,8 +118,15 @@ def shown_elsewhere(talk: Dialogue) -> None:
     talk.reply(f"As {PORT.id[:10]} says.")
 
 
-def by_a_worker(talk: Dialogue) -> None:
+def words_of_a_worker(talk: Dialogue) -> None:
     asked(talk, "which port?", PORT)
+    talk.reply("It is 7431, behind gate_two.", worker="a1")
+
+
+def by_a_worker_in_what_is_kept_out(talk: Dialogue) -> None:
+    asked(talk, "hello", PORT)
+    talk.prompt("!norecall which port?")
+    talk.prompt("find the port", worker="a1")
     talk.reply(f"As {PORT.id[:10]} says.", worker="a1")
 
 
@@ -141,7 +148,16 @@ def unrelated(talk: Dialogue) -> None:
 
 @pytest.mark.parametrize(
     "happen",
-    [never_shown, shown_afterwards, shown_elsewhere, by_a_worker, kept_out, our_own_block, unrelated],
+    [
+        never_shown,
+        shown_afterwards,
+        shown_elsewhere,
+        words_of_a_worker,
+        by_a_worker_in_what_is_kept_out,
+        kept_out,
+        our_own_block,
+        unrelated,
+    ],
     ids=lambda one: one.__name__.replace("_", " "),
 )
 def test_what_is_no_citation(happen: Any, tmp_path: Path) -> None:
@@ -160,6 +176,22 @@ def test_a_session_cites_once_however_often_it_names_it(tmp_path: Path) -> None:
     talk.reply("It is 7431, behind gate_two.")
 
     assert told(found(talk.log(tmp_path))) == [("s1", PORT.id[:10], "named"), ("s2", PORT.id[:10], "overlap")]
+
+
+def test_a_sub_agent_cites_for_its_session_and_both_together_once(tmp_path: Path) -> None:
+    talk = begun(PORT)
+    asked(talk, "which port?", PORT)
+    talk.prompt("look for the port", worker="a1")
+    talk.reply(f"As {PORT.id[:10]} says.", worker="a1")
+    talk.reply(f"{PORT.id[:10]} has it too.", worker="a2")
+    log = talk.log(tmp_path)
+
+    (citation,) = found(log)
+
+    assert told([citation]) == [("s1", PORT.id[:10], "named")]
+    log.append([citation], now=NOW)
+    assert experience_of(log, ExperienceSettings())[PORT.id].hits == 1
+    assert experience_of(log, ExperienceSettings())[PORT.id].raw == ExperienceSettings().cited
 
 
 def test_only_answers_since_a_position_are_read_and_an_answer_may_come_after_it(tmp_path: Path) -> None:
