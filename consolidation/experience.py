@@ -90,7 +90,8 @@ class _Account:
     outcomes: dict[str, str] = field(default_factory=dict)
     adopted: set[str] = field(default_factory=set)
     approved: set[str] = field(default_factory=set)
-    prevented: set[str] = field(default_factory=set)  # sessions in which it did
+    prevented: int = 0
+    proofs: set[tuple[str, ...]] = field(default_factory=set)  # sessions, citations and actions that proved one
     refuted: set[str] = field(default_factory=set)
     foreign: dict[str, tuple[Event, Mapping[str, Any]]] = field(default_factory=dict)  # citations by others
     unauthorised: int = 0
@@ -178,12 +179,17 @@ class _Fold:
             account.unauthorised += 1
 
     def prevented(self, _event: Event, body: Mapping[str, Any]) -> None:
-        """Count a prevented mistake once a session; without both of its places it is refused."""
+        """Count a prevented mistake that has a session, a citation and an action of its own; without the two
+        places it is refused.
+        """
         account = self.account(str(body.get("memory", "")))
-        if _is_place(span_of_body(body.get("cited"))) and _is_place(span_of_body(body.get("action"))):
-            account.prevented.add(str(body.get("session", "")))
-        else:
+        cited, action = span_of_body(body.get("cited")), span_of_body(body.get("action"))
+        if not (_is_place(cited) and _is_place(action)):
             account.refused += 1
+            return
+        proofs = {("session", str(body.get("session", ""))), _proof("cited", cited), _proof("action", action)}
+        account.prevented += account.proofs.isdisjoint(proofs)
+        account.proofs |= proofs
 
     def refuted(self, event: Event, body: Mapping[str, Any]) -> None:
         """Count that it was wrong."""
@@ -215,7 +221,7 @@ class _Fold:
             "correction": self._counting(account, corrections),
             "outcome": self._counting(account, account.outcomes),
             "approval": len(account.approved),
-            "prevented": len(account.prevented),
+            "prevented": account.prevented,
         }
         worth = {True: weights.cited, False: weights.overlap}
         raw = sum(worth[c.named] * (weights.again if c.again else 1.0) for c in account.citations.values())
@@ -232,7 +238,7 @@ class _Fold:
             "unauthorised": account.unauthorised,
             "refused": account.refused,
         }
-        rest = {"hits": len(account.citations), "injected": account.injected, "prevented": len(account.prevented)}
+        rest = {"hits": len(account.citations), "injected": account.injected, "prevented": account.prevented}
         return max(0.0, raw), counters, {**rest, "applied": account.applied, "approved": bool(account.approved)}
 
     def _counting(self, account: _Account, said: Mapping[str, str]) -> int:
@@ -262,6 +268,10 @@ def whose(event: Event, body: Mapping[str, Any]) -> str:
     if event.origin == "external":
         return f"peer:{body.get('channel') or body.get('actor') or 'unknown'}"
     return f"worker:{body['worker']}" if body.get("worker") else ""
+
+
+def _proof(name: str, span: Span) -> tuple[str, ...]:
+    return name, span.event, str(span.start)
 
 
 def _is_place(span: Span) -> bool:

@@ -1,12 +1,13 @@
 """Mistakes that a memory kept from being made: computed, with the words that cited it and the action that differed.
 
 The memory names what to avoid and what to do in its place. It was shown and cited; in that exchange the agent did the
-one where the record holds the other, done earlier with the same tool at the same place of a like command. Whether the
+one where the record holds the other, done earlier with the same tool at the same place of a like command. It has to be
+a change: where the like command before this one did it right already, nothing was prevented. Whether the
 memory was the reason no program can know: `recall eval imprint` has a sample judged by a reader who sees no verdict.
 """
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
@@ -41,10 +42,11 @@ class _Place:
 def prevented(log: Log, citations: Iterable[Draft], state: MemoryState) -> list[Draft]:
     """Return the mistakes that the memories cited prevented, at most one a session and memory, in order.
 
-    A citation of anything but a memory with a known mistake gives none.
+    A citation of anything but a memory with a known mistake gives none, and neither does an action that only goes on
+    with what was done since.
     """
     found: dict[tuple[str, str], Draft] = {}
-    earlier: dict[str, list[_Place]] = {}
+    earlier: dict[str, list[_Place]] = {}  # word -> where calls of the record hold it, oldest first
     for citation in citations:
         memory = state.memories.get(str(citation.body["of"]))
         if memory is None or memory.mistake is None:
@@ -55,13 +57,28 @@ def prevented(log: Log, citations: Iterable[Draft], state: MemoryState) -> list[
         except RecallError:
             continue
         done = [place for call in _calls(log, reply, turn) for place in _done(log, call, avoid, instead)]
-        if done and avoid not in earlier:
-            earlier[avoid] = _ever(log, avoid)
-        made = [place for place in earlier.get(avoid, ()) if place.event.seq < turn.seq]
-        pair = next(((old, new) for new in done for old in reversed(made) if _are_alike(old, new)), None)
+        if not done:
+            continue
+        for word in memory.mistake:
+            if word not in earlier:
+                earlier[word] = _ever(log, word)
+        pair = next(_changed(done, earlier[avoid], earlier[instead], before=turn.seq), None)
         if pair is not None:
             found.setdefault((memory.id, reply.session), _draft(log, memory.id, citation, *pair))
     return list(found.values())
+
+
+def _changed(
+    done: Iterable[_Place], wrong: Sequence[_Place], right: Sequence[_Place], *, before: int
+) -> Iterator[tuple[_Place, _Place]]:
+    """Yield what was done and the mistake that the newest like call behind it made, where that one made it."""
+    for new in done:
+        mistake, good = (
+            next((old for old in reversed(made) if old.event.seq < before and _are_alike(old, new)), None)
+            for made in (wrong, right)
+        )
+        if mistake is not None and (good is None or good.event.seq <= mistake.event.seq):
+            yield mistake, new
 
 
 def _calls(log: Log, reply: Event, turn: Event) -> list[Event]:

@@ -299,6 +299,23 @@ def test_an_action_before_the_words_that_cite_counts_and_a_session_counts_once(t
     assert event.body["did"] == "command: pnpm install"
 
 
+def test_what_goes_on_as_it_was_mended_prevents_nothing_more_until_the_mistake_is_made_again(tmp_path: Path) -> None:
+    talk = installs("pnpm install")
+    for session, command in (("s3", "pnpm install web"), ("s4", "pnpm install --prod")):
+        asked(talk.begin(session), "install what is new", PNPM)
+        talk.reply(f"As {PNPM.id[:10]} says.")
+        talk.bash(command)
+    once = prevents(talk.log(tmp_path / "once"))
+    talk.begin("s5").prompt("install it")
+    talk.bash("npm install")
+    asked(talk.begin("s6"), "install all of it", PNPM)
+    talk.reply(f"As {PNPM.id[:10]} says.")
+    talk.bash("pnpm install")
+
+    assert [event.body["session"] for event in once] == ["s2"]
+    assert [event.body["session"] for event in prevents(talk.log(tmp_path / "twice"))] == ["s2", "s6"]
+
+
 # -- others' words ---------------------------------------------------------------------------
 
 

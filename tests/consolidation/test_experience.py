@@ -67,8 +67,8 @@ def approval(memory: str = M, **changed: Any) -> Draft:
     return drafts.approved(AT, memory, body)
 
 
-def prevention(session: str = "one") -> Draft:
-    place = Span(b32id("reply"), 0, 9), Span(b32id("call", session), 0, 12)
+def prevention(session: str = "one", *, reply: str = "", call: str = "") -> Draft:
+    place = Span(b32id("reply", reply or session), 0, 9), Span(b32id("call", call or session), 0, 12)
     return drafts.prevented(
         AT, M, session, turn="", cited=place[0], action=place[1], avoided="npm install", did="pnpm install"
     )
@@ -237,6 +237,16 @@ def test_a_prevented_mistake_without_its_places_is_refused() -> None:
     found = of(bare)
 
     assert (found.raw, found.prevented, found.counters["refused"]) == (0.0, 0, 1)
+
+
+@pytest.mark.parametrize(
+    "again",
+    [prevention("one", reply="r", call="c"), prevention("two", reply="one"), prevention("two", call="one")],
+    ids=["in the same session", "by the same words", "with the same action"],
+)
+def test_a_prevented_mistake_is_counted_once_however_often_it_is_told(again: Draft) -> None:
+    assert of(prevention(), again).raw == 5.0
+    assert of(prevention(), prevention("two")).raw == 10.0
 
 
 def test_a_new_wording_goes_on_with_the_weight_and_a_correction_begins_anew() -> None:
