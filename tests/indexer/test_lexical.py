@@ -178,6 +178,18 @@ def test_without_fts5_rank_bm25_gives_the_same_scores(tmp_path):
     assert found.matched == expected.matched
 
 
+@pytest.mark.parametrize("fts", [True, False], ids=["fts5", "rank-bm25"])
+def test_a_word_that_stands_in_every_one_of_three_passages_finds_them_all(tmp_path, fts):
+    talk = Talk()
+    for said in ("the gateway listens on a port", "restart the gateway", "the gateway writes to its own log there"):
+        talk.prompt(said)
+    with indexed(recorded(tmp_path, talk), fts=fts) as store:
+        found = store.lexical(["gateway"], limit=10)
+
+    assert len(found.hits) == 3
+    assert all(score > 5 for _, score in found.hits)  # the idf of three among 2,000
+
+
 def test_the_fallback_takes_an_empty_corpus_and_unknown_words():
     assert WordRanker([], 1).search(["x"], limit=5).hits == ()
     assert WordRanker([(1, "")], 1).search(["x"], limit=5).hits == ()

@@ -72,6 +72,17 @@ def test_the_pool_scorer_gives_the_same_turn(book: Book) -> None:
     assert [r.verdict for r in one.ranked] == [r.verdict for r in many.ranked]
 
 
+def test_in_a_store_of_three_the_word_that_all_of_them_hold_finds_them_all() -> None:
+    book = Book(words_only=True)
+    for number, said in enumerate(("The gateway has a port.", "Restart the gateway first.", "Gateway logs are kept.")):
+        book.add(said, "final", session=f"s{number}", days=number + 1)
+
+    turn = ask(book, "gateway")
+
+    assert len(shown(turn)) == 3
+    assert all(r.candidate.bm25 > 5 and r.candidate.evidence > 0 for r in turn.ranked)
+
+
 def test_an_unrelated_prompt_injects_nothing_and_says_why(book: Book) -> None:
     book.cosine.clear()
 
