@@ -218,14 +218,14 @@ def choose(
 ) -> tuple[list[Ranked], str]:
     """Give every item a verdict, in the order of the list; also say why nothing is shown, "" where something is.
 
-    The kinds have shares, not walls: four places for memories and two for transcript, and what one leaves unused
-    the other takes.
+    The kinds have shares, not walls: four places for memories and two for transcript, kept for items that are near
+    the best one; what one kind leaves unused the other takes.
     """
     best = max((item.candidate.relevance for item in ordered), default=0.0)
     shut = closed([item.candidate for item in ordered], prompt, gate)
     verdicts = [shut or item_refused(item.candidate, best=best, rare=prompt.rare, settings=gate) for item in ordered]
     passing = [i for i, verdict in enumerate(verdicts) if not verdict]
-    seated = _seated([ordered[i].candidate for i in passing], settings, places)
+    seated = _seated([ordered[i] for i in passing], settings, places)
     for place, i in enumerate(passing):
         verdicts[i] = SHOWN if place in seated else "no_place"
     ranked = [Ranked(item.candidate, item.score, verdict) for item, verdict in zip(ordered, verdicts, strict=True)]
@@ -234,13 +234,17 @@ def choose(
     return ranked, shut or (verdicts[0] if verdicts else "no_candidates")
 
 
-def _seated(items: Sequence[Candidate], settings: SelectionSettings, places: int) -> set[int]:
-    """Indexes of the items that get a place: each kind's own share first, then the best of what is left."""
+def _seated(items: Sequence[Scored], settings: SelectionSettings, places: int) -> set[int]:
+    """Indexes of the items that get a place: each kind's own share first, then the best of what is left.
+
+    A share keeps no place for what is far below the best item: there a better item of the other kind says more.
+    """
     shares = {True: settings.memory_items, False: settings.transcript_items}
+    least = settings.reserve_share * max((item.candidate.relevance for item in items), default=0.0)
     seated: list[int] = []
     for index, item in enumerate(items):
-        kind = item.source in MEMORY_SOURCES
-        if shares[kind] > 0 and len(seated) < places:
+        kind = item.candidate.source in MEMORY_SOURCES
+        if shares[kind] > 0 and len(seated) < places and item.candidate.relevance >= least:
             shares[kind] -= 1
             seated.append(index)
     for index in range(len(items)):

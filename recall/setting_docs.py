@@ -46,6 +46,7 @@ MEANINGS = {
     "selection.same_source": "a memory and the passage whose words it quotes are one item, with both pointers",
     "selection.memory_items": "places kept for memories; what one kind leaves the other may take",
     "selection.transcript_items": "places kept for passages of the transcript",
+    "selection.reserve_share": "places are kept only for items whose relevance is at least this share of the best",
     "gate.item": "an item needs a cosine of similarity_floor or a rare word of the prompt",
     "gate.similarity_floor": "least cosine of an item that holds no rare word of the prompt",
     "gate.rare": "an item may pass by a rare word or an identifier of the prompt alone",

@@ -79,9 +79,12 @@ class SelectionSettings:
     same_source: bool = True  # a memory and the passage whose words it quotes are one item
     memory_items: int = 4  # shares, not walls: what one kind leaves the other may take
     transcript_items: int = 2
+    reserve_share: float = 0.67  # places are kept only for items with at least this share of the best relevance
 
     def __post_init__(self) -> None:
         check_numbers(self)
+        if self.reserve_share > 1:
+            raise ValueError(f"reserve_share is {self.reserve_share}, must be a share from 0 to 1")
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,7 +173,7 @@ def test_the_kinds_have_shares_and_lend_what_they_leave(
     memories: int, fragments: int, expected: tuple[int, int]
 ) -> None:
     """LCA 5.4-02: four from memory files and two from transcript out of 20 and 20."""
-    pool = [scored(f"memory {i}", 0.5 - i / 1000, source="memory") for i in range(memories)]
+    pool = [scored(f"memory {i}", 0.7 - i / 1000, source="memory") for i in range(memories)]
     pool += [scored(f"fragment {i}", 0.9 - i / 1000) for i in range(fragments)]
     ordered = diversified(pool, SelectionSettings())
 
@@ -186,11 +186,25 @@ def test_the_kinds_have_shares_and_lend_what_they_leave(
 
 
 def test_the_shares_are_settings() -> None:
-    pool = [scored(f"memory {i}", 0.5, source="memory") for i in range(5)] + [scored(f"f {i}", 0.9) for i in range(5)]
+    pool = [scored(f"memory {i}", 0.7, source="memory") for i in range(5)] + [scored(f"f {i}", 0.9) for i in range(5)]
 
     ranked, _ = choose(pool, OPEN, SelectionSettings(memory_items=1, transcript_items=1), KNOWN, places=2)
 
     assert sorted(r.candidate.source for r in ranked if r.shown) == ["final", "memory"]
+
+
+@pytest.mark.parametrize(("low", "high"), [("memory", "final"), ("final", "memory")], ids=["memories", "passages"])
+def test_no_place_is_kept_for_what_is_far_below_the_best(low: str, high: str) -> None:
+    pool = [scored(f"best {i}", 0.9 - i / 100, source=high) for i in range(6)]
+    pool += [scored("near it", 0.65, source=low), scored("far below", 0.5, source=low)]
+
+    kept, _ = choose(pool, OPEN, SelectionSettings(), KNOWN, places=6)
+    walls, _ = choose(pool, OPEN, SelectionSettings(reserve_share=0), KNOWN, places=6)
+    roomy, _ = choose(pool, OPEN, SelectionSettings(), KNOWN, places=8)
+
+    assert [r.candidate.text for r in kept if r.shown] == [*(f"best {i}" for i in range(5)), "near it"]
+    assert [r.candidate.text for r in walls if r.shown][-2:] == ["near it", "far below"]
+    assert all(r.shown for r in roomy)  # a place that is free is anybody's
 
 
 def test_every_verdict_has_a_reason_text() -> None:
