@@ -8,6 +8,7 @@ does not exist is an error that says which; of variables only those that begin w
 for other products begin theirs with RECALL_ too.
 """
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import Field, dataclass, fields, replace
 from pathlib import Path
@@ -67,11 +68,17 @@ class HandoffSettings:
 
 @dataclass(frozen=True, slots=True)
 class Value:
-    """One setting: its name, value and origin."""
+    """One setting: its name, value and origin, and the file or variable that gives it ("" where there is none)."""
 
     key: str
     value: Any
     origin: str
+    place: str = ""
+
+    @property
+    def where(self) -> str:
+        """The origin in words, with the file or variable."""
+        return f"{self.origin} {self.place}".rstrip()
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,14 +136,18 @@ class Config:
         return self._filled("experience", ExperienceSettings())
 
     def _filled(self, section: str, part: Part) -> Part:
-        given = {v.key.partition(".")[2]: v.value for v in self.values if v.key.startswith(section + ".")}
-        changed = {name: value for name, value in given.items() if value != getattr(part, name)}
+        given = {v.key.partition(".")[2]: v for v in self.values if v.key.startswith(section + ".")}
+        changed = {name: v.value for name, v in given.items() if v.value != getattr(part, name)}
         if not changed:
             return part
         try:
             return replace(part, **changed)  # type: ignore[type-var]
         except ValueError as error:
-            raise ConfigError(f"{section}: {error}") from None
+            said = str(error).removeprefix("weight ")
+            named = given.get(said.partition(" ")[0])
+            wheres = [named.where] if named is not None else dict.fromkeys(given[name].where for name in changed)
+            told = f"{section}.{said}" if named is not None else f"{section}: {said}"
+            raise ConfigError(f"{told} ({', '.join(wheres)})") from None
 
 
 def sections() -> dict[str, Any]:
@@ -201,20 +212,21 @@ def load(
     home is the workspace's folder in the data: what was fitted to its store then counts too.
     """
     known = defaults()
-    layers: Sequence[tuple[str, Mapping[str, Any]]] = (
-        (FLAG, flags or {}),
-        (VARIABLE, _from_env(env, known)),
-        (PROJECT, _from_file(project_file(project)) if project else {}),
-        (USER, _from_file(user_file(data))),
+    layers: Sequence[tuple[str, str, Mapping[str, Any]]] = (
+        (FLAG, "", flags or {}),
+        (VARIABLE, "", _from_env(env, known)),
+        (PROJECT, str(project_file(project)), _from_file(project_file(project))) if project else (PROJECT, "", {}),
+        (USER, str(user_file(data)), _from_file(user_file(data))),
     )
-    for origin, layer in layers:
+    for origin, place, layer in layers:
         for key in layer:
             if key not in known:
-                raise ConfigError(_unknown(key, origin))
+                raise ConfigError(_unknown(key, f"{origin} {place}".rstrip()))
     values = []
     for key, default in known.items():
-        origin, raw = next(((o, layer[key]) for o, layer in layers if key in layer), (DEFAULT, default))
-        values.append(Value(key, _typed(key, raw, default, origin), origin))
+        origin, place, layer = next((one for one in layers if key in one[2]), (DEFAULT, "", known))
+        place = _variable(key) if origin == VARIABLE else place
+        values.append(_typed(Value(key, layer[key], origin, place), default))
     config = Config(tuple(values))
     for part in (config.settings, config.index, config.hook, config.service, config.handoff):
         part()  # each checks its ranges
@@ -234,7 +246,7 @@ def _fitted(config: Config, home: Path) -> Config:
 
 
 def _from_env(env: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any]:
-    names = {PREFIX + key.upper().replace(".", "_").rstrip("_"): key for key in known}
+    names = {_variable(key): key for key in known}
     sections = {PREFIX + key.partition(".")[0].upper() + "_" for key in known}
     found = {}
     for name, value in env.items():
@@ -243,6 +255,11 @@ def _from_env(env: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any
         elif any(name.startswith(section) for section in sections):
             raise ConfigError(f"variable {name} names no setting; {_hint(name, names)}")
     return found
+
+
+def _variable(key: str) -> str:
+    """The variable that sets a setting."""
+    return PREFIX + key.upper().replace(".", "_").rstrip("_")
 
 
 def _from_file(path: Path) -> dict[str, Any]:
@@ -270,17 +287,25 @@ def _from_file(path: Path) -> dict[str, Any]:
     return found
 
 
-def _typed(key: str, raw: Any, default: Any, origin: str) -> Any:
-    """The value in the type of its default; text from variables and flags is read, files must have the right type."""
-    value = raw
-    if isinstance(raw, str) and not isinstance(default, str) and origin in (VARIABLE, FLAG):
-        value = _read(raw, default)
+def _typed(given: Value, default: Any) -> Value:
+    """The setting in the type of its default; text from variables and flags is read, files must have the right type."""
+    value = given.value
+    if isinstance(value, str) and not isinstance(default, str) and given.origin in (VARIABLE, FLAG):
+        value = _read(value, default)
     if isinstance(default, float) and isinstance(value, int) and not isinstance(value, bool):
-        value = float(value)
+        value = _as_float(value)
     if type(value) is not type(default):
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}.get(type(default), "text")
-        raise ConfigError(f"{key} is {raw!r} ({origin}), must be {wanted}")
-    return value
+        raise ConfigError(f"{given.key} is {given.value!r} ({given.where}), must be {wanted}")
+    return replace(given, value=value)
+
+
+def _as_float(number: int) -> float:
+    """A whole number as a float, infinite where it is too large for one."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
 
 
 _SWITCH = {"1": True, "true": True, "yes": True, "on": True, "0": False, "false": False, "no": False, "off": False}

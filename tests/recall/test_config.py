@@ -56,15 +56,15 @@ def test_a_flag_wins_over_variable_project_and_user_file(places: tuple[Path, Pat
         ("[index]\nchunk_chars = 3\n", "chunk_chars"),
         ("[index]\nembed_batch = 0\n", "embed_batch"),
         ("[index]\nprompt_head_chars = -1\n", "prompt_head_chars"),
-        ("[retrieval]\nk = 0\n", "retrieval: k"),
-        ("[retrieval]\narm = -5\n", "retrieval: arm"),
-        ("[retrieval]\nvector_limit = 4097\n", "retrieval: vector_limit is 4097, must be at most 4096"),
+        ("[retrieval]\nk = 0\n", "retrieval.k"),
+        ("[retrieval]\narm = -5\n", "retrieval.arm"),
+        ("[retrieval]\nvector_limit = 4097\n", "retrieval.vector_limit is 4097, must be at most 4096"),
         ("[retrieval]\nlexical_limit = -1\n", "lexical_limit"),
         ("[retrieval]\nwords_half_at = 0\n", "words_half_at"),
-        ("[retrieval]\nlink = nan\n", "retrieval: link"),
+        ("[retrieval]\nlink = nan\n", "retrieval.link is nan, must be finite"),
         ("[selection]\ntranscript_items = -1\n", "transcript_items"),
-        ("[gate]\nthreshold = inf\n", "gate: threshold"),
-        ("[budget]\nitems = -1\n", "budget: items"),
+        ("[gate]\nthreshold = inf\n", "gate.threshold is inf, must be finite"),
+        ("[budget]\nitems = -1\n", "budget.items"),
         ("[hook]\ndeadline_ms = -1\n", "deadline_ms"),
         ("[service]\nidle_minutes = 0\n", "idle_minutes"),
         ("[consolidation]\npressure = 1.5\n", "pressure"),
@@ -82,6 +82,29 @@ def test_a_wrong_file_is_an_error_that_names_what(places: tuple[Path, Path], tex
 
     with pytest.raises(ConfigError, match=named):
         load(data, project, {})
+
+
+NOT_FINITE = [
+    ("experience", "cited", "nan"), ("weights", "beta", "inf"), ("weights", "lambda_", "-inf"),
+    ("scales", "stretch", "nan"), ("gate", "threshold", "inf"), ("consolidation", "pressure", "nan"),
+    ("service", "idle_minutes", "1e999"), ("reviewer", "timeout_s", "nan"), ("retrieval", "link", "1" + 400 * "0"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("section", "name", "number"), NOT_FINITE, ids=[one[1] for one in NOT_FINITE])
+def test_a_number_that_is_none_is_named_with_the_key_and_the_file_or_variable(
+    places: tuple[Path, Path], section: str, name: str, number: str
+) -> None:
+    data, project = places
+    user, own = data / "config.toml", project / ".recall" / "config.toml"
+    variable = f"RECALL_{section}_{name}".upper().rstrip("_")
+    for whose, path in (("user", user), ("project", own)):
+        path.write_text(f"[{section}]\n{name} = {number}\n")
+        with pytest.raises(ConfigError, match=rf"^{section}\.{name} is .*\({whose} file {path}\)$"):
+            load(data, project, {})
+        path.unlink()
+    with pytest.raises(ConfigError, match=rf"^{section}\.{name} is .*\(variable {variable}\)$"):
+        load(data, project, {variable: number})
 
 
 def test_a_near_name_is_suggested(places: tuple[Path, Path]) -> None:
