@@ -14,6 +14,8 @@ from transcript.memory_told import Told
 
 MOST_FILES = 8
 FILE_BYTES = 1 << 20
+WHOLE = frozenset({"not_refuted", "supersede"})  # verdicts that passed every word
+NARROWED = WHOLE | {"downgrade"}  # or those that are kept
 _PATH = re.compile(r"(?<![\w/.-])(?:[\w.-]+/)*[\w-][\w.-]*\.[A-Za-z]\w{0,7}(?![\w/])")
 _WHY_SUPERSEDED = {
     "correction": "correction",
@@ -114,7 +116,17 @@ def outcome_drafts(
         return found
     old = replaced_by(candidate, verdicts, state)
     reason = _WHY_SUPERSEDED.get(candidate.found_by, "contradiction") if candidate.kind == "statement" else "update"
-    new = _written(at, candidate, verdicts, old, reason if old else "new", root, by, actor_kind)
+    new = memory_draft(
+        at,
+        candidate,
+        verdicts[-1] if verdicts else None,
+        reason={"added": "added", "import": "import"}.get(candidate.found_by, reason if old else "new"),
+        root=root,
+        by=by,
+        actor_kind=actor_kind,
+        narrowed=True,
+        supersedes=old,
+    )
     place = Span(new.id, 0, len(str(new.body["text"])))
     named = verdict_draft(at, verdicts[-1]).id if verdicts else ""
     since, who = candidate.said_at, {"verdict": named, "actor": by, "actor_kind": actor_kind}
@@ -141,19 +153,25 @@ def replaced_by(candidate: Candidate, verdicts: Sequence[Verdict], state: Memory
     return list(dict.fromkeys(name for name in (said, *(c.memory for c in conflicts)) if name in state.memories))
 
 
-def _written(
+def memory_draft(
     at: Told,
     candidate: Candidate,
-    verdicts: Sequence[Verdict],
-    old: Sequence[str],
+    verdict: Verdict | None,
+    *,
     reason: str,
     root: Path | None,
     by: str,
     actor_kind: str,
+    narrowed: bool = False,
+    **more: Any,
 ) -> Draft:
-    last = verdicts[-1] if verdicts else None
-    text = (last.kept_text if last is not None else "") or candidate.text
-    held_up = last is not None and last.verdict in ("not_refuted", "downgrade", "supersede")
+    """Return the event of the memory that a candidate becomes; `more` says what the candidate does not know.
+
+    It is a claim where the verdict passed the words that are kept: all of them, or, `narrowed`, those that its sources
+    say. Without a verdict it is an inference.
+    """
+    text = (verdict.kept_text if verdict is not None and narrowed else "") or candidate.text
+    passed = verdict is not None and verdict.verdict in (NARROWED if narrowed else WHOLE)
     return drafts.written(
         at,
         candidate.id,
@@ -163,8 +181,8 @@ def _written(
         said_at=candidate.said_at,
         why=candidate.why,
         kind=candidate.kind,
-        label=last.label if last is not None and held_up else "inference",
-        verified="not_refuted" if held_up else "unverified",
+        label=verdict.label if verdict is not None and passed else "inference",
+        verified="not_refuted" if passed else "unverified",
         subject=candidate.subject,
         tags=candidate.tags,
         projects=candidate.projects,
@@ -172,12 +190,12 @@ def _written(
         privacy=candidate.privacy,
         agent_id=candidate.agent_id,
         files=files_of(text, root),
-        supersedes=old,
-        reason={"added": "added", "import": "import"}.get(candidate.found_by, reason),
+        reason=reason,
         mistake=candidate.mistake,
         covers=candidate.covers,
         actor=by,
         actor_kind=actor_kind,
+        **more,
     )
 
 

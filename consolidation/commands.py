@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from consolidation.candidates import candidate_of, files_of, outcome_drafts, verdict_draft
+from consolidation.candidates import candidate_of, memory_draft, outcome_drafts, verdict_draft
 from consolidation.contradiction import GOVERNED
 from consolidation.decide import SECRET, decide
 from consolidation.model import Candidate, Decision, Touched, Verdict
@@ -25,10 +25,11 @@ from transcript.curation import Author
 from transcript.errors import CurationError
 from transcript.event import Draft
 from transcript.log import Log
-from transcript.memories import CandidateState, Memory, MemoryState, Span
+from transcript.memories import CandidateState, Link, Memory, MemoryState, Span
 from transcript.memory_told import Told
 
 HUMAN = "human"
+CHANGES = frozenset({"contradiction", "update", "replacement", "retired"})  # what they replaced had not been wrong
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +146,11 @@ def _refuse(hand: Hand, candidate: Candidate, verdict: Verdict, decision: Decisi
         raise CurationError(
             f"the statement has {len(candidate.text):,} characters, at most {most:,} (consolidation.statement_chars)"
         )
+    if decision.reason == "superseded_by":
+        raise CurationError(
+            f"{decision.target[:10]} took the place of what its evidence says; "
+            f"'recall memory show {decision.target[:10]}', or give newer evidence (--evidence)"
+        )
     if decision.reason == "contradiction":
         conflict = verdict.conflicts[0]
         memory = hand.state.memories[conflict.memory]
@@ -158,7 +164,7 @@ def _refuse(hand: Hand, candidate: Candidate, verdict: Verdict, decision: Decisi
 def restated(
     hand: Hand,
     memory: Memory,
-    text: str,
+    text: str | None,
     *,
     reason: str,
     why: str | None = None,
@@ -168,79 +174,96 @@ def restated(
 ) -> list[Draft]:
     """Return another statement in the place of a memory's, which keeps what stands around it unless `fields` says else.
 
-    `since` is when the new one began to hold, by default when the old one did: it is then the same truth in other
-    words. CurationError when a third memory says otherwise, or when an agent would replace a person's word.
+    With None for `text` the statement stays as it is, with another reason: both are words that pointers open. `since` is when
+    the new one began to hold, by default when the old one did: it is then the same truth in other words. CurationError
+    when a third memory says otherwise, or when an agent would replace a person's word.
     """
     may_change(hand, memory, sources)
     around: dict[str, Any] = {name: getattr(memory, name) for name in ("projects", "roles", "tags", "privacy")}
     around |= {"memory_type": memory.memory_type, "agent_id": memory.agent_id, "mistake": memory.mistake}
     around |= {"said_at": since or memory.said_at, "sources": tuple(sources) or memory.sources, **fields}
     whole = Span(memory.id, 0, len(memory.text))
-    candidate = said(hand, text, why=memory.why if why is None else why, supersedes=whole, **around)
-    if candidate.id == memory.candidate:
+    words = memory.statement if text is None else text
+    candidate = said(hand, words, why=memory.why if why is None else why, supersedes=whole, **around)
+    if text is None:
+        candidate = replace(candidate, text=memory.statement, kind=memory.kind, covers=memory.covers)
+    if candidate.id == memory.candidate and candidate.why == memory.why:
         raise CurationError(f"{memory.id[:10]} says that already")
-    if candidate.id in hand.state.candidates:  # said before and replaced since: said again it is another memory
+    if candidate.id in hand.state.candidates:  # said before, perhaps with another reason: now it is another memory
         candidate = replace(candidate, sources=(*candidate.sources, whole))
     near = [one for one in touched(candidate, hand.state) if one.memory.id != memory.id]
     verdict = verify(candidate, hand.log, near, key=hand.key, links=hand.state.links)
-    limits = hand.settings.consolidation.statement_chars
+    limits = hand.settings.consolidation.statement_chars if text is not None else len(candidate.text)
     end = "secret" if SECRET in candidate.text else "too_long" if len(candidate.text) > limits else ""
     end = end or ("contradiction" if verdict.conflicts else "accepted")
     _refuse(hand, candidate, verdict, Decision(candidate.id, "transcript_only", end))
+    ends = memory.valid_to if memory.valid_to > candidate.said_at else ""
     return [
         drafts.candidate(hand.at, candidate.body()),
         verdict_draft(hand.at, verdict),
-        *_in_place(hand, candidate, verdict, memory, reason),
+        *_in_place(hand, candidate, verdict, memory, reason, since=candidate.said_at, valid_to=ends),
     ]
 
 
-def _in_place(hand: Hand, candidate: Candidate, verdict: Verdict, old: Memory, reason: str) -> list[Draft]:
-    new, holds = drafts.written_id(candidate.id), verdict.verdict == "not_refuted"
-    decision = "accepted" if holds and verdict.label == "claim" else "accepted_inference"
-    made = drafts.written(
+def _in_place(
+    hand: Hand, candidate: Candidate, verdict: Verdict, old: Memory, reason: str, *, since: str, **interval: Any
+) -> list[Draft]:
+    made = memory_draft(
         hand.at,
-        candidate.id,
-        candidate.memory_type,
-        candidate.text,
-        sources=candidate.sources,
-        said_at=candidate.said_at,
-        why=candidate.why,
-        label=verdict.label if holds else "inference",
-        verified="not_refuted" if holds else "unverified",
-        subject=candidate.subject,
-        tags=candidate.tags,
-        projects=candidate.projects,
-        roles=candidate.roles,
-        critical_for=old.critical_for,
-        privacy=candidate.privacy,
-        agent_id=candidate.agent_id,
-        files=files_of(candidate.text, hand.root),
-        valid_to=old.valid_to if old.valid_to > candidate.said_at else "",
-        supersedes=[old.id],
+        candidate,
+        verdict,
         reason=reason,
-        mistake=candidate.mistake,
-        **hand.who,
+        root=hand.root,
+        by=hand.by.name,
+        actor_kind=hand.by.kind,
+        critical_for=old.critical_for,
+        supersedes=[old.id],
+        **interval,
     )
-    place = Span(new, 0, len(str(made.body["text"])))
+    decision = "accepted" if made.body["label"] == "claim" else "accepted_inference"
+    named = verdict_draft(hand.at, verdict).id
+    places = Span(old.id, 0, len(old.text)), Span(made.id, 0, len(str(made.body["text"])))
     return [
-        drafts.decided(hand.at, candidate.id, "memory", decision, memory=new, target=old.id, **hand.decides),
+        drafts.decided(hand.at, candidate.id, "memory", decision, memory=made.id, target=old.id, **hand.decides),
         made,
-        drafts.superseded(
-            hand.at,
-            Span(old.id, 0, len(old.text)),
-            place,
-            reason=reason,
-            since=candidate.said_at,
-            verdict=verdict_draft(hand.at, verdict).id,
-            **hand.who,
-        ),
+        drafts.superseded(hand.at, *places, reason=reason, since=since, verdict=named, **hand.who),
     ]
 
 
 def refuted(hand: Hand, memory: Memory, because: str, reason: str, sources: Sequence[Span] = ()) -> list[Draft]:
-    """Return that a memory is wrong, shown by the event `because`."""
+    """Return that a memory is wrong, shown by the event `because`; what it alone had taken the place of holds again.
+
+    That is said by a memory of its own, in the old words: what was replaced stays what it was. What a person had
+    corrected, or what said the same in other words, does not come back: it is as wrong as before.
+    """
     may_change(hand, memory, sources)
-    return [drafts.refuted(hand.at, memory.id, because=because, reason=reason, **hand.who)]
+    found = [drafts.refuted(hand.at, memory.id, because=because, reason=reason, **hand.who)]
+    if memory.superseded_by:
+        return found
+    for link in (one for one in hand.state.links if one.by.event == memory.id and one.reason in CHANGES):
+        old = hand.state.memories.get(link.of.event)
+        if old is not None and old.superseded_by == memory.id and not (old.refuted_because or old.archived):
+            found += _again(hand, old, memory, link)
+    return found
+
+
+def _again(hand: Hand, old: Memory, wrong: Memory, link: Link) -> list[Draft]:
+    """Say the words of a memory again, whose replacement was wrong; nothing where a third one denies it."""
+    places = (*old.sources, Span(old.id, 0, len(old.text)), Span(wrong.id, 0, len(wrong.text)))
+    around: dict[str, Any] = {name: getattr(old, name) for name in ("projects", "roles", "tags", "privacy", "kind")}
+    around |= {"memory_type": old.memory_type, "agent_id": old.agent_id, "mistake": old.mistake, "covers": old.covers}
+    candidate = said(hand, old.statement, why=old.why, said_at=old.said_at, sources=places, **around)
+    candidate = replace(candidate, text=old.statement)
+    near = [one for one in touched(candidate, hand.state) if one.memory.id not in (old.id, wrong.id)]
+    verdict = verify(candidate, hand.log, near, key=hand.key)
+    if verdict.conflicts:
+        return []
+    told = [drafts.candidate(hand.at, candidate.body()), verdict_draft(hand.at, verdict)]
+    ends = old.valid_to
+    if ends == link.at:  # which closed it; its own end, if it had one, stands where it was written
+        ends = str(hand.log.body(hand.log.get(old.id)).get("valid_to") or "")
+    around = {"valid_from": old.valid_from, "valid_to": ends}
+    return [*told, *_in_place(hand, candidate, verdict, old, "correction", since=link.at, **around)]
 
 
 def may_change(hand: Hand, memory: Memory, sources: Sequence[Span] = ()) -> None:

@@ -63,11 +63,14 @@ def _refused(candidate: Candidate, computed: Verdict, last: Verdict, settings: S
         return _kept(candidate, "too_long")
     if candidate.found_by in NEEDS_SUBJECT and not candidate.subject:
         return _kept(candidate, "no_subject")
-    if candidate.found_by == "hand_edit" or candidate.found_by in COMMANDED:
+    if candidate.found_by == "hand_edit":
+        return None
+    if computed.verdict == "refuted" and computed.note == SUPERSEDED:
+        return _kept(candidate, "superseded_by", computed.target)
+    if candidate.found_by in COMMANDED:
         return None
     if computed.verdict == "refuted":
-        superseded = computed.note == SUPERSEDED
-        return _kept(candidate, "superseded_by" if superseded else "unsupported", computed.target)
+        return _kept(candidate, "unsupported", computed.target)
     if last is not computed and last.verdict == "refuted":
         return _kept(candidate, "reviewer")
     return None

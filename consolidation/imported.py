@@ -3,14 +3,14 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
-from consolidation.candidates import outcome_drafts, verdict_draft
+from consolidation.candidates import memory_draft, outcome_drafts, verdict_draft
 from consolidation.commands import Hand, is_governed, said
 from consolidation.loader import Document, Loaded
 from consolidation.model import Candidate, Decision, Verdict
 from consolidation.neighbours import touched
 from consolidation.span import span_of
 from consolidation.steps import take_in
-from consolidation.verify import verify
+from consolidation.verify import SUPERSEDED, verify
 from transcript import memory_drafts as drafts
 from transcript import secrets
 from transcript.errors import PointerError
@@ -22,12 +22,13 @@ PERSON = "any"  # for whom a memory is critical that a foreign file only calls c
 
 @dataclass(slots=True)
 class Imported:
-    """What a folder came to: events, files whose memory is known, files that wait for a person, files that failed."""
+    """What a folder came to: events, files that are new, known, wait for a person, were replaced before, or failed."""
 
     drafts: list[Draft] = field(default_factory=list)
     new: list[str] = field(default_factory=list)
     known: list[str] = field(default_factory=list)
     waiting: list[tuple[str, str]] = field(default_factory=list)
+    replaced: list[tuple[str, str]] = field(default_factory=list)
     failed: list[tuple[str, str]] = field(default_factory=list)
 
 
@@ -35,7 +36,8 @@ def imported(hand: Hand, loaded: Loaded, folder: str, on_file: Callable[[], None
     """Return what the memories of a folder become. The state of `hand` knows them afterwards.
 
     A file that changed takes the place of what it said before. A statement that no source of the record supports is an
-    inference; one that contradicts a memory waits, and so does what governs others where no person commands.
+    inference; one that contradicts a memory waits, and so does what governs others where no person commands. What was
+    replaced since the file says it, stays replaced.
     """
     found = Imported(failed=list(loaded.failed))
     ids: dict[str, str] = {}
@@ -68,14 +70,15 @@ def _take(hand: Hand, document: Document, path: str, found: Imported, ids: dict[
         return
     near = [one for one in touched(candidate, hand.state) if old is None or one.memory.id != old.id]
     verdict = verify(candidate, hand.log, near, key=hand.key, links=hand.state.links)
-    decision = _decision(hand, candidate, verdict)
+    decision = _decision(hand, candidate, verdict, may_be_past=bool(old or document.superseded_by or document.valid_to))
     told = [drafts.candidate(hand.at, candidate.body()), verdict_draft(hand.at, verdict)]
     if decision.outcome == "memory":
         told += _written(hand, candidate, document, verdict, decision, old)
         found.new.append(document.path)
     else:
         told += outcome_drafts(hand.at, candidate, [verdict], decision, hand.state, root=hand.root, **hand.decides)
-        found.waiting.append((document.path, _why(hand, verdict, decision)))
+        ends = found.waiting if decision.pending else found.replaced
+        ends.append((document.path, _why(verdict, decision)))
     found.drafts += told
     take_in(hand.state, told)
 
@@ -132,7 +135,10 @@ def _before(hand: Hand, path: str) -> Memory | None:
     return None
 
 
-def _decision(hand: Hand, candidate: Candidate, verdict: Verdict) -> Decision:
+def _decision(hand: Hand, candidate: Candidate, verdict: Verdict, *, may_be_past: bool) -> Decision:
+    """May be past: what a file says now that said something else before, and what it says no longer holds."""
+    if verdict.verdict == "refuted" and verdict.note == SUPERSEDED and not may_be_past:
+        return Decision(candidate.id, "transcript_only", "superseded_by", target=verdict.target)
     if verdict.conflicts:
         target = verdict.conflicts[0].memory
         return Decision(candidate.id, "transcript_only", "contradiction", pending=True, target=target)
@@ -145,39 +151,39 @@ def _decision(hand: Hand, candidate: Candidate, verdict: Verdict) -> Decision:
 def _written(
     hand: Hand, candidate: Candidate, document: Document, verdict: Verdict, decision: Decision, old: Memory | None
 ) -> list[Draft]:
-    holds = verdict.verdict == "not_refuted"
-    since = candidate.said_at
-    closed = document.valid_to or (hand.at.ts if document.superseded_by and moment(hand.at.ts) > moment(since) else "")
+    begins, ends = _interval(hand, document, candidate.said_at)
     critical = document.critical_for or ((PERSON,) if document.critical else ())
-    made = drafts.written(
+    made = memory_draft(
         hand.at,
-        candidate.id,
-        candidate.memory_type,
-        candidate.text,
-        sources=candidate.sources,
-        said_at=since,
-        why=candidate.why,
-        kind=candidate.kind,
-        covers=candidate.covers,
-        label=verdict.label if holds else "inference",
-        verified="not_refuted" if holds else "unverified",
-        subject=candidate.subject,
-        tags=candidate.tags,
-        projects=candidate.projects,
-        roles=candidate.roles,
-        critical_for=critical if hand.is_person else (),
-        privacy=candidate.privacy,
-        agent_id=candidate.agent_id,
-        valid_from=document.valid_from or since,
-        valid_to=closed,
-        supersedes=[old.id] if old is not None else (),
+        candidate,
+        verdict,
         reason="import",
-        **hand.who,
+        root=hand.root,
+        by=hand.by.name,
+        actor_kind=hand.by.kind,
+        critical_for=critical if hand.is_person else (),
+        valid_from=begins,
+        valid_to=ends,
+        supersedes=[old.id] if old is not None else (),
     )
     told = [drafts.decided(hand.at, candidate.id, "memory", decision.reason, memory=made.id, **hand.decides), made]
     if old is not None:
-        told.append(_link(hand, old.id, len(old.text), made, since if since > old.said_at else hand.at.ts))
+        since = candidate.said_at if candidate.said_at > old.said_at else hand.at.ts
+        told.append(_link(hand, old.id, len(old.text), made, since))
     return told
+
+
+def _interval(hand: Hand, document: Document, said_at: str) -> tuple[str, str]:
+    """Return since when and until when a file's memory holds; since "" where it ended before anything says it began.
+
+    What its file says was superseded ends now, unless it says when.
+    """
+    begins, ends = document.valid_from, document.valid_to
+    if ends and moment(ends) <= moment(said_at):
+        return begins, ends
+    if not ends and document.superseded_by and moment(hand.at.ts) > moment(said_at):
+        ends = hand.at.ts
+    return begins or said_at, ends
 
 
 def _link(hand: Hand, of: str, length: int, new: Draft, since: str) -> Draft:
@@ -203,7 +209,9 @@ def _links(hand: Hand, documents: Sequence[Document], ids: dict[str, str]) -> li
     return told
 
 
-def _why(hand: Hand, verdict: Verdict, decision: Decision) -> str:
+def _why(verdict: Verdict, decision: Decision) -> str:
+    if decision.reason == "superseded_by":
+        return f"{decision.target[:10]} took the place of what it says"
     if decision.reason == "contradiction":
         conflict = verdict.conflicts[0]
         return f"contradicts {conflict.memory[:10]} ({conflict.how}: {conflict.detail})"

@@ -2,9 +2,9 @@
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,7 @@ from consolidation.front_matter import OURS, PLAIN, list_of, parse, text_of
 from consolidation.plain import seen
 from transcript.canonical import sha256_hex
 from transcript.errors import ConfigError
-from transcript.event import stamp
+from transcript.event import ending, moment, stamp
 from transcript.memory_words import KINDS, LABELS, MEMORY_TYPES, PRIVACY
 from transcript.projections.memory_files import EDITED, INDEX, SCHEMA, WHY
 
@@ -105,6 +105,10 @@ def document(path: str, data: bytes) -> Document:
         raise ValueError(f"its schema is {text_of(fields, 'schema')!r}, known is {SCHEMA!r}; a newer recall wrote it")
     listing = path.rsplit("/", 1)[-1] == INDEX
     statement, why = _said(body, fields, layout)
+    begins, ends = _moment(fields, "valid_from"), _moment(fields, "valid_to", ending)
+    if begins and ends and moment(ends) <= moment(begins):
+        named = (text_of(fields, name) for name in ("valid_to", "valid_from"))
+        raise ValueError("valid_to {!r} is not after valid_from {!r}: it would never hold".format(*named))
     return Document(
         path,
         sha256_hex(data),
@@ -120,8 +124,8 @@ def document(path: str, data: bytes) -> Document:
         privacy=_one_of(fields, "privacy", PRIVACY),
         created=_moment(fields, "created"),
         last_applied=_moment(fields, "last_applied")[:10],
-        valid_from=_moment(fields, "valid_from"),
-        valid_to=_moment(fields, "valid_to"),
+        valid_from=begins,
+        valid_to=ends,
         superseded_by=text_of(fields, "superseded_by"),
         supersession_note=text_of(fields, "supersession_note"),
         **{name: list_of(fields, name) for name in ("tags", "projects", "roles", "critical_for", "sources")},
@@ -169,13 +173,12 @@ def _one_of(fields: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> s
     return value
 
 
-def _moment(fields: Mapping[str, Any], name: str) -> str:
+def _moment(fields: Mapping[str, Any], name: str, read: Callable[[str], datetime] = moment) -> str:
     """Return a date of a file as the record writes moments."""
     value = text_of(fields, name)
     if not value:
         return ""
     try:
-        found = datetime.fromisoformat(re.sub(r"\s*(?:Z|UTC)$", "+00:00", value))
-        return stamp(found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC))
+        return stamp(read(re.sub(r"\s*(?:Z|UTC)$", "+00:00", value)))
     except (ValueError, OverflowError):
         raise ValueError(f"{name} is {value!r}, must be a date such as 2026-01-31") from None

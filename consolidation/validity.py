@@ -46,7 +46,9 @@ def backfill(state: MemoryState, log: Log, at: Told, by: Author) -> list[Draft]:
     for memory in state.memories.values():
         new: dict[str, Any] = {}
         if not memory.valid_from:
-            new["valid_from"] = _said(memory, log)
+            said = _said(memory, log)
+            if not memory.valid_to or moment(said) < moment(memory.valid_to):  # else nobody knows since when it held
+                new["valid_from"] = said
         if memory.superseded_by and not memory.valid_to:
             new["valid_to"] = closed.get(memory.id) or _begun(state, memory.superseded_by)
         new = {name: value for name, value in new.items() if value}

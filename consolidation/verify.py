@@ -40,12 +40,12 @@ def verify(
     judged = replace(candidate, text=kept or candidate.text)
     against = tuple(conflicts(judged, [*open_ones, *_cycles(candidate, touched)]))
     base = Verdict(candidate.id, 0, REVIEWER, writer(candidate), "unverified", "inference", table, against)
-    if reason:
-        return replace(base, note=reason)
     said = [candidate.sources[found.source] for *_, found in table if found.source >= 0] or list(candidate.sources)
     replaced = _replaced(candidate, said, touched, links)
     if replaced:
         return replace(base, verdict="refuted", note=SUPERSEDED, target=replaced)
+    if reason:
+        return replace(base, note=reason)
     kinds = {found.kind for *_, found in table}
     findings = _findings(candidate, table)
     base = replace(base, findings=findings)

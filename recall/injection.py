@@ -190,8 +190,8 @@ def header_line(item: Candidate, pointer_chars: int = POINTER_CHARS) -> str:
 
 
 def ended(item: Candidate) -> list[str]:
-    """Until when an item holds, where that is known: asked for the past, it is shown though it holds no more."""
-    return [] if item.standing.valid_to is None else [f"until {_day(item.standing.valid_to)}"]
+    """The last day on which an item holds, where that is known: asked for the past, what holds no more is shown."""
+    return [] if item.standing.valid_to is None else [f"until {_day(item.standing.valid_to - 1)}"]
 
 
 def _date(at: Pointer) -> str:

@@ -10,7 +10,7 @@ import hashlib
 import json
 import re
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, date, datetime, timedelta
 from typing import Any
 
 from transcript.canonical import ID_ALPHABET, ID_LENGTH, canonical, sha256_hex
@@ -173,6 +173,15 @@ def moment(stamp: str) -> datetime:
     """Return a moment that the record or a file names; a day alone begins at midnight UTC."""
     found = datetime.fromisoformat(stamp)
     return found if found.tzinfo else found.replace(tzinfo=UTC)
+
+
+def ending(text: str) -> datetime:
+    """Return when what is said to hold until `text` ends; a day alone is included: it ends with that day, UTC."""
+    try:
+        last = date.fromisoformat(text)
+    except ValueError:
+        return moment(text)
+    return datetime(last.year, last.month, last.day, tzinfo=UTC) + timedelta(days=1)
 
 
 def is_stamp(text: object) -> bool:

@@ -130,7 +130,7 @@ def written(
     privacy: str = "project",
     agent_id: str = "self",
     files: Iterable[tuple[str, str]] = (),
-    valid_from: str = "",
+    valid_from: str | None = None,
     valid_to: str = "",
     supersedes: Iterable[str] = (),
     reason: str = "new",
@@ -141,7 +141,8 @@ def written(
 ) -> Draft:
     """Return a memory. Without a why or without a source it is labelled an inference, whatever label says.
 
-    `valid_from` is `said_at` where none is given. `mistake` is what to avoid and what to do instead.
+    `valid_from` is `said_at` where none is given, "" where nothing says since when it held. `mistake` is what to avoid
+    and what to do instead.
     """
     one_of("memory_type", memory_type, closed.MEMORY_TYPES)
     one_of("kind", kind, closed.KINDS)
@@ -156,6 +157,7 @@ def written(
         raise ValueError("a summary names what it covers")
     spans = list(sources)
     why = why.strip()
+    since = said_at if valid_from is None else valid_from
     body = {
         "candidate": whole_id("candidate", candidate),
         "memory_type": memory_type,
@@ -175,7 +177,7 @@ def written(
         "sources": [span.body() for span in spans],
         "files": [{"path": path, "sha256": sha256} for path, sha256 in files],
         "said_at": a_moment("said_at", said_at),
-        "valid_from": a_moment("valid_from", valid_from or said_at),
+        "valid_from": a_moment("valid_from", since) if since else "",
         "valid_to": a_moment("valid_to", valid_to) if valid_to else "",
         "supersedes": list(supersedes),
         "reason": reason,
@@ -185,8 +187,8 @@ def written(
         "actor_kind": actor_kind,
         "private": privacy == "private",
     }
-    if valid_to and moment(valid_to) <= moment(str(body["valid_from"])):
-        raise ValueError(f"valid_to {valid_to} does not lie behind valid_from {body['valid_from']}")
+    if valid_to and since and moment(valid_to) <= moment(since):
+        raise ValueError(f"valid_to {valid_to} does not lie behind valid_from {since}")
     return told("memory.written", at, body, candidate)
 
 

@@ -81,6 +81,5 @@ AMENDED = (
     "privacy",
     "valid_from",
     "valid_to",
-    "why",
     "type",
 )

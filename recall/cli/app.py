@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -265,9 +265,21 @@ def vector_search(store: Store, embedder: Embedder, k: int) -> Vectors | None:
 
 def moment(text: str) -> datetime:
     """Return a time that a person wrote; one without a zone is UTC."""
+    from transcript.event import moment as read
+
+    return _written(text, read)
+
+
+def end_moment(text: str) -> datetime:
+    """Return until when something holds that a person ends with a day, which it includes, or with a time."""
+    from transcript.event import ending
+
+    return _written(text, ending)
+
+
+def _written(text: str, read: Callable[[str], datetime]) -> datetime:
     try:
-        found = datetime.fromisoformat(text)
-        return found.astimezone(UTC) if found.tzinfo else found.replace(tzinfo=UTC)
+        return read(text).astimezone(UTC)
     except (ValueError, OverflowError):
         raise ConfigError(f"'{text}' is no time; write it like 2026-03-29T08:00 or 2026-03-29") from None
 

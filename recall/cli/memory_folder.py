@@ -58,6 +58,7 @@ def import_(app: App, ctx: click.Context, folder: Path, said: Said) -> None:
                 "new": found.new,
                 "known": found.known,
                 "waiting": dict(found.waiting),
+                "replaced": dict(found.replaced),
                 "failed": dict(found.failed),
             }
         )
@@ -66,8 +67,9 @@ def import_(app: App, ctx: click.Context, folder: Path, said: Said) -> None:
         missing = f"{len(found.failed):,} not{f': {bad}' if bad else ''}"
         say(f"{len(loaded.memories):,} loaded ({layouts or 'none'}), {missing}")
         new = f"{counted(len(found.new), 'memory', 'memories')} {'would be new' if said.dry_run else 'new'}"
-        say(f"{new}, {len(found.known):,} known, {len(found.waiting):,} waiting")
-        for path, reason in found.waiting:
+        replaced = f", {len(found.replaced):,} replaced since" if found.replaced else ""
+        say(f"{new}, {len(found.known):,} known, {len(found.waiting):,} waiting{replaced}")
+        for path, reason in (*found.waiting, *found.replaced):
             say(f"  {path}: {reason}")
     ctx.exit(1 if found.failed else 0)
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recall.cli.app import App, moment, pass_app
+from recall.cli.app import App, end_moment, moment, pass_app
 from recall.cli.curate import Desk, Said, curated, evidence_option
 from recall.cli.memory_read import memory_of
 from recall.cli.output import emit, note, say
@@ -27,6 +27,9 @@ role_option = click.option("--for", "roles", multiple=True, metavar="ROLE", help
 private_option = click.option(
     "--private", is_flag=True, help="Never shown outside this project, nor to a remote reviewer."
 )
+valid_to_option = click.option(
+    "--valid-to", metavar="DATE", help="Until when it holds; a day alone is the last one on which it does (UTC)."
+)
 tag_option = click.option("--tag", "tags", multiple=True, metavar="TAG", help="A tag; may be repeated.")
 
 
@@ -42,8 +45,8 @@ tag_option = click.option("--tag", "tags", multiple=True, metavar="TAG", help="A
 @role_option
 @click.option("--critical", is_flag=True, help="The roles of --for must have it.")
 @private_option
-@click.option("--valid-from", metavar="DATE", help="Since when it holds; by default from now on.")
-@click.option("--valid-to", metavar="DATE", help="Until when it holds.")
+@click.option("--valid-from", metavar="DATE", help="Since when it holds (UTC); by default from now on.")
+@valid_to_option
 @click.option("--avoid", default="", metavar="X", help="The mistake that it keeps from being made: what not to do.")
 @click.option("--instead", default="", metavar="Y", help="What to do in the place of --avoid.")
 @curated
@@ -77,14 +80,15 @@ def add(
     from consolidation.commands import proposed
     from consolidation.commands import said as candidate_of
     from transcript.errors import CurationError
+    from transcript.event import stamp
 
     if bool(avoid) != bool(instead):
         raise click.UsageError("--avoid and --instead go together: what not to do, and what to do")
     if critical and not roles:
         raise click.UsageError("--critical needs --for ROLE: for whom it is critical")
-    interval = {name: day(value) for name, value in (("valid_from", valid_from), ("valid_to", valid_to)) if value}
-    if len(interval) == 2 and interval["valid_to"] <= interval["valid_from"]:
-        raise click.UsageError("--valid-to is not after --valid-from: it would never hold")
+    interval = {"valid_from": stamp(moment(valid_from))} if valid_from else {}
+    if valid_to:
+        interval["valid_to"] = ends(valid_to, interval.get("valid_from") or stamp(app.now()))
     desk, hand = at_work(app, said, adds=True)
     if critical and not hand.is_person:
         raise CurationError(f"{hand.by.name} is an agent; what a role must have is laid down by a person")
@@ -131,7 +135,7 @@ def add(
 @project_option
 @role_option
 @click.option("--type", "kind", type=click.Choice(MEMORY_TYPES), help="What it is.")
-@click.option("--valid-to", metavar="DATE", help="Until when it holds.")
+@valid_to_option
 @private_option
 @curated
 @pass_app
@@ -151,8 +155,8 @@ def edit(
 ) -> None:
     """Say a memory in other words, or change what stands around it.
 
-    Another statement is another memory that takes the old one's place and keeps its weight. If the old one was wrong,
-    use 'recall memory correct'.
+    Another statement or reason is another memory that takes the old one's place and keeps its weight. If the old one
+    was wrong, use 'recall memory correct'.
 
     \b
         recall memory edit abcdefghij --tag git --valid-to 2026-12-31
@@ -168,15 +172,14 @@ def edit(
     changed |= {key: list(dict.fromkeys(new)) for key, new in (("projects", projects), ("roles", roles)) if new}
     changed |= {"type": kind} if kind else {}
     changed |= {"privacy": "private"} if private else {}
-    changed |= {"valid_to": day(valid_to)} if valid_to else {}
-    if statement is None and why is not None:
-        changed["why"] = why.strip()
-    if statement is None and not changed:
+    changed |= {"valid_to": ends(valid_to, memory.valid_from)} if valid_to else {}
+    restates = statement is not None or why is not None
+    if not restates and not changed:
         raise click.UsageError("nothing to change; give --statement or another option")
     found: list[Draft] = []
     told = f"{memory.id[:10]} amended: {', '.join(changed)}"
     target = memory.id
-    if statement is not None:
+    if restates:
         found = restated(hand, memory, statement, reason="edit", why=why)
         target = written(found)
         told = f"{memory.id[:10]} is superseded by {target[:10]} (edit)"
@@ -209,6 +212,7 @@ def correct(app: App, name: str, statement: str | None, because: str, why: str |
     if statement is None:
         found = refuted(hand, memory, shown.event, why or "corrected", [shown])
         told = f"{memory.id[:10]} is refuted ({shown.pointer})"
+        told += "".join(f"; {one.id[:10]} says again what it had replaced" for one in found if is_memory(one))
     else:
         found = restated(
             hand,
@@ -293,7 +297,7 @@ def bring_up(app: App, workspace: Workspace) -> None:
 
 def written(found: Sequence[Draft]) -> str:
     """The id of the memory among some events, "" for none."""
-    return next((one.id for one in found if one.type == "memory.written"), "")
+    return next((one.id for one in found if is_memory(one)), "")
 
 
 def inference_note(candidate: Candidate, found: Sequence[Draft]) -> str:
@@ -308,8 +312,19 @@ def inference_note(candidate: Candidate, found: Sequence[Draft]) -> str:
     )
 
 
-def day(text: str) -> str:
-    """A date that a person wrote, as the record writes moments."""
+def is_memory(event: Draft) -> bool:
+    """Whether an event is a memory."""
+    return event.type == "memory.written"
+
+
+def ends(text: str, begins: str) -> str:
+    """The end that a person gave, as the record writes moments; UsageError where it comes before the beginning."""
     from transcript.event import stamp
 
-    return stamp(moment(text))
+    found = stamp(end_moment(text))
+    if begins and found <= begins:
+        raise click.UsageError(
+            f"--valid-to {text} is not after {begins[:10]}, since when it holds: it would never hold; "
+            "'recall memory add' takes --valid-from DATE"
+        )
+    return found

@@ -40,6 +40,15 @@ def told(decision: Decision) -> tuple[str, str, bool]:
     return decision.outcome, decision.reason, decision.pending
 
 
+@pytest.mark.parametrize("found_by", ["added", "import", "cause"])
+def test_what_was_replaced_is_taken_in_by_no_way(found_by: str) -> None:
+    replaced = verdict("refuted", note="superseded", target="b" * 26)
+
+    end = ended(replace(WELL, found_by=found_by), replaced, person=True)
+
+    assert (told(end), end.target) == (("transcript_only", "superseded_by", False), "b" * 26)
+
+
 @pytest.mark.parametrize(
     ("verdicts", "end"),
     [

@@ -2,6 +2,7 @@
 
 import json
 import os
+from datetime import UTC, datetime
 
 import pytest
 from support.command import runner
@@ -167,11 +168,24 @@ def test_what_has_no_words_is_refused(recall, command, words):
     assert recall.log.head().seq == before
 
 
-def test_a_memory_that_would_never_hold_is_refused(recall):
-    done = recall("memory", "add", TWICE, "--valid-from", "2026-05-01", "--valid-to", "2026-04-01")
+@pytest.mark.parametrize("begins", [("--valid-from", "2026-05-01"), ()])
+def test_a_memory_that_would_never_hold_is_refused(recall, begins):
+    done = recall("memory", "add", TWICE, *begins, "--valid-to", "2026-04-01")
 
     assert (done.code, memories(recall)) == (2, {})
     assert "it would never hold" in done.err
+
+
+def test_a_day_that_ends_an_interval_belongs_to_it(recall):
+    memory = added(recall, TWICE, "--valid-from", "2026-05-01", "--valid-to", "2026-05-01")
+    ended = recall("memory", "edit", memory[:10], "--valid-to", "2026-04-30")
+
+    held = memories(recall)[memory]
+    assert (held.valid_from, held.valid_to) == ("2026-05-01T00:00:00.000Z", "2026-05-02T00:00:00.000Z")
+    assert held.state_at(datetime(2026, 5, 1, 23, 59, 59, tzinfo=UTC)) == "current"
+    assert (ended.code, "not after 2026-05-01" in ended.err) == (2, True)
+    exact = recall("memory", "edit", memory[:10], "--valid-to", "2026-05-01T14:00+02:00")
+    assert (exact.code, memories(recall)[memory].valid_to) == (0, "2026-05-01T12:00:00.000Z")
 
 
 def test_what_its_evidence_does_not_say_is_left_out_and_said_so(recall):
@@ -205,8 +219,24 @@ def test_what_stands_around_a_statement_is_amended(recall):
 
     assert done.code == 0, done.err
     held = memories(recall)[memory]
-    assert (held.tags, held.valid_to, held.privacy) == (("git",), "2030-01-01T00:00:00.000Z", "private")
+    assert (held.tags, held.valid_to, held.privacy) == (("git",), "2030-01-02T00:00:00.000Z", "private")
     assert recall("memory", "edit", memory[:10]).code == 2
+
+
+def test_another_reason_is_indexed_and_stands_where_pointers_of_the_old_one_do_not(recall):
+    old = added(recall)
+    recall("index", "--words-only")
+
+    done = recall("memory", "edit", old[:10], "--why", "the zanzibar benchmark measured it")
+
+    assert done.code == 0, done.err
+    new = next(memory for memory in memories(recall).values() if memory.id != old)
+    assert (new.statement, new.why, new.label) == (TWICE, "the zanzibar benchmark measured it", "claim")
+    assert memories(recall)[old].superseded_by == new.id
+    assert recall.log.text(recall.log.get(new.id)) == new.text
+    assert recall("query", "zanzibar benchmark", "--json").rows()[0]["pointer"].startswith(new.id[:10])
+    again = recall("memory", "edit", new.id[:10], "--why", "the zanzibar benchmark measured it")
+    assert (again.code, "says that already" in again.err) == (1, True)
 
 
 def test_a_correction_replaces_at_once_and_names_what_shows_it(recall):
@@ -229,6 +259,38 @@ def test_without_a_statement_a_correction_refutes(recall):
 
     assert done.code == 0, done.err
     assert recall("memory", "list", "--state", "refuted", "--json").rows()[0]["id"] == old
+    assert recall("memory", "list", "--json").rows() == []
+
+
+def test_words_whose_replacement_was_wrong_hold_again(recall, tmp_path):
+    folder = make_memory_folder(tmp_path / "notes", files=1, nested=0, critical=0)
+    recall("memory", "import", str(folder))
+    (folder / "memory-000.md").write_text("---\ntype: project\n---\n\nModule 0 listens on port 9999.\n")
+    other = folder.rename(tmp_path / "other")
+    recall("memory", "import", str(other))
+    [row] = recall("memory", "list", "--proposals", "--json").rows()
+    assert recall("memory", "accept", row["id"][:10]).code == 0
+    [new] = recall("memory", "list", "--json").rows()
+    recall("index", "--words-only")
+
+    done = recall("memory", "correct", new["id"][:10], "--because", make_draft("right").id[:10])
+
+    [held] = recall("memory", "list", "--json").rows()
+    assert held["statement"] == "Module 0 listens on port 8000."
+    assert f"{held['id'][:10]} says again what it had replaced" in done.out
+    old = next(m for m in memories(recall).values() if m.statement == held["statement"] and m.id != held["id"])
+    assert (old.superseded_by, held["valid_from"], held["valid_to"]) == (held["id"], old.valid_from, "")
+    assert recall("query", "which port for module 0", "--json").rows()[0]["pointer"].startswith(held["id"][:10])
+    assert verify(recall.log.workspace).ok
+
+
+def test_what_a_person_had_corrected_does_not_come_back(recall):
+    old = added(recall)
+    recall("memory", "correct", old[:10], "--because", pointer("right", RIGHT, RIGHT), RIGHT)
+    [new] = recall("memory", "list", "--json").rows()
+
+    assert recall("memory", "correct", new["id"][:10], "--because", make_draft("said").id[:10]).code == 0
+
     assert recall("memory", "list", "--json").rows() == []
 
 
@@ -432,6 +494,27 @@ def test_an_import_that_contradicts_waits(recall, tmp_path):
     ]
 
 
+def test_what_was_replaced_since_a_file_said_it_stays_replaced(recall, tmp_path):
+    (tmp_path / "notes").mkdir()
+    (tmp_path / "notes" / "one.md").write_text("---\ntype: fix\ncreated: 2026-01-01\n---\n\nThe drawer has no lock.\n")
+    assert recall("memory", "import", str(tmp_path / "notes")).code == 0
+    [old] = recall("memory", "list", "--json").rows()
+    because = make_draft("right").id[:10]
+    assert recall("memory", "correct", old["id"][:10], "--because", because, "The drawer takes a brass key.").code == 0
+    [new] = recall("memory", "list", "--json").rows()
+    (tmp_path / "notes").rename(tmp_path / "copies")
+    path = tmp_path / "copies" / "one.md"
+    path.write_text(path.read_text().replace("fix", "project"))
+
+    done = recall("memory", "import", str(tmp_path / "copies"))
+
+    assert done.out.splitlines()[1:] == [
+        "0 memories new, 0 known, 0 waiting, 1 replaced since",
+        f"  one.md: {new['id'][:10]} took the place of what it says",
+    ]
+    assert [row["id"] for row in recall("memory", "list", "--json").rows()] == [new["id"]]
+
+
 def test_validity_is_filled_in_and_told(recall):
     """LCA-14-04."""
     old = added(recall)
@@ -498,6 +581,40 @@ def test_what_a_folder_says_was_superseded_is_not_current(recall, tmp_path):
         "CI runs on Woodpecker.": "current",
         "Backups go to tape.": "expired",
     }
+
+
+@pytest.mark.parametrize(
+    ("keys", "interval"),
+    [
+        ("valid_to: 2026-01-31", ("", "2026-02-01T00:00:00.000Z")),
+        ("created: 2026-03-01\nvalid_to: 2026-01-31", ("", "2026-02-01T00:00:00.000Z")),
+        ("created: 2026-01-01\nvalid_to: 2026-01-31", ("2026-01-01T00:00:00.000Z", "2026-02-01T00:00:00.000Z")),
+        ("valid_from: 2026-01-31\nvalid_to: 2026-01-31", ("2026-01-31T00:00:00.000Z", "2026-02-01T00:00:00.000Z")),
+    ],
+)
+def test_a_file_that_held_in_the_past_alone_is_taken_in_as_expired(recall, tmp_path, keys, interval):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "one.md").write_text(f"---\ntype: project\n{keys}\n---\n\nThe pilot ran on the old host.\n")
+
+    done = recall("memory", "import", str(folder))
+
+    assert done.code == 0, done.out
+    [row] = recall("memory", "list", "--state", "expired", "--json").rows()
+    assert (row["valid_from"], row["valid_to"]) == interval
+    assert recall("memory", "backfill-validity").code == 0
+    assert memories(recall)[row["id"]].valid_from == interval[0]
+
+
+def test_a_file_that_would_never_hold_is_named_with_both_dates(recall, tmp_path):
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "one.md").write_text("---\ntype: project\nvalid_from: 2026-02-01\nvalid_to: 2026-01-30\n---\n\nNo.\n")
+
+    done = recall("memory", "import", str(folder))
+
+    assert done.code == 1
+    assert "one.md (valid_to '2026-01-30' is not after valid_from '2026-02-01': it would never hold)" in done.out
 
 
 def test_the_folders_of_the_setting_are_taken_in_with_every_run_and_once(recall, tmp_path, monkeypatch):
