@@ -118,8 +118,8 @@ class Candidate:
 
 
 def folded(text: str) -> str:
-    """Return text as equality of statements sees it: NFC, case folded, blanks alike."""
-    return " ".join(normalize("NFC", text).casefold().split())
+    """Return text as equality of statements sees it: NFC, look-alikes and case folded, blanks alike."""
+    return " ".join(normalize("NFC", compared(text)).casefold().split())
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,3 +246,4 @@ class Report:
     counts: Mapping[str, int] = field(default_factory=dict)
     checkpoint: str = ""
     would_write: tuple[Mapping[str, Any], ...] = ()
+    unread: tuple[tuple[str, str], ...] = ()  # edited files of memories, and why each cannot be taken in

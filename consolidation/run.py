@@ -65,6 +65,7 @@ class Run:
     candidates: list[Candidate] = field(default_factory=list)
     views: list[SessionView] = field(default_factory=list)  # for the drafter alone
     judged: list[Judged] = field(default_factory=list)
+    unread: tuple[tuple[str, str], ...] = ()
     proofs: list[Draft] = field(default_factory=list)  # citations and what else makes a memory weigh more
     checks: list[Draft] = field(default_factory=list)  # files that memories speak of and that changed
     wrote: list[Draft] = field(default_factory=list)
@@ -178,7 +179,7 @@ def work(
         if results[-1].state == FAILED:
             break
         if name == FIND and run.is_idle and not _is_new(run, trigger, link):
-            return Report(trigger, UNCHANGED, tuple(results), run.counts, _last(run.state))
+            return Report(trigger, UNCHANGED, tuple(results), run.counts, _last(run.state), unread=run.unread)
     on_stage("checkpoint")
     return _checkpoint(run, trigger, link, results)
 
@@ -219,7 +220,7 @@ def _checkpoint(run: Run, trigger: str, link: str, results: list[StepResult]) ->
     )
     run.write([event])
     written = [{"type": one.type, "id": one.id, "body": one.body} for one in run.wrote] if run.dry_run else []
-    return Report(trigger, state, tuple(results), run.counts, event.id, tuple(written))
+    return Report(trigger, state, tuple(results), run.counts, event.id, tuple(written), run.unread)
 
 
 def told(trigger: str, state: str, failed: str, counts: Mapping[str, int]) -> str:

@@ -53,7 +53,9 @@ def find(run: Run) -> StepResult:
             found |= {one.id: one for one in find_retired.differing(run.log, store, key)}
     if not run.settings.consolidation.summaries:
         found = {name: one for name, one in found.items() if one.kind != "summary"}
-    found |= {one.id: one for one in hand_edits(run.workspace, run.state)}
+    edits = hand_edits(run.workspace, run.state)
+    run.unread = edits.unread
+    found |= {one.id: one for one in edits.proposed}
     run.candidates = _in_order([*_open(run), *(one for one in found.values() if one.id not in run.state.candidates)])
     run.checks = list(_file_checks(run))
     new = sum(one.id not in run.state.candidates for one in run.candidates)

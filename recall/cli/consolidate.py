@@ -12,6 +12,8 @@ from recall.cli.output import Progress, duration, emit, note, say
 from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from consolidation.model import Report
     from consolidation.night import Night
 
@@ -143,6 +145,7 @@ def report_json(report: Report) -> dict[str, Any]:
         "checkpoint": report.checkpoint,
         "counts": dict(report.counts),
         "steps": [asdict(step) for step in report.steps],
+        "unread": dict(report.unread),
         "would_write": [dict(one) for one in report.would_write],
     }
 
@@ -161,6 +164,7 @@ def say_report(report: Report) -> None:
     if report.state == "busy":
         note(report.steps[0].note)
         return
+    say_unread(report.unread)
     if report.state == "unchanged":
         say(f"nothing new since checkpoint {report.checkpoint[:10]}" if report.checkpoint else "nothing new")
         return
@@ -176,6 +180,12 @@ def say_report(report: Report) -> None:
         say(f"  {step.name:<8} {step.state:<9} {step.note}".rstrip())
     for one in report.would_write:
         say(f"  would write {one['type']:<18} {one['id'][:10]} {summary(one['body'])}".rstrip())
+
+
+def say_unread(files: Iterable[tuple[str, str]]) -> None:
+    """Name the edited files of memories that cannot be taken in."""
+    for path, reason in files:
+        note(f"{path} was changed by hand and cannot be read: {reason}; correct the file or remove it")
 
 
 TOLD = {
@@ -200,6 +210,7 @@ def say_night(done: Night) -> None:
     if done.state == "busy":
         note(done.parts[0].note)
         return
+    say_unread(done.report.unread if done.report is not None else ())
     for part in done.parts:
         say(f"{part.name:<12} {part.state:<9} {duration(part.seconds):>8}  {part.note}".rstrip())
     for one in done.report.would_write if done.report is not None else ():

@@ -61,7 +61,11 @@ def listed(
     log = app.log(workspace)
     held = fold_memories(log)
     if proposals:
+        from consolidation.edits import hand_edits
+        from recall.cli.consolidate import say_unread
+
         say_proposals(waiting(workspace, held), as_json)
+        say_unread(hand_edits(workspace, held).unread)
         return
     weights, now = weighed(app, log), app.now()
     found = [
@@ -215,7 +219,7 @@ def waiting(workspace: Workspace, held: MemoryState) -> dict[str, tuple[Candidat
     from consolidation.commands import waiting as in_record
     from consolidation.edits import hand_edits
 
-    return in_record(held, hand_edits(workspace, held))
+    return in_record(held, hand_edits(workspace, held).proposed)
 
 
 def say_proposals(found: dict[str, tuple[Candidate, CandidateState | None]], as_json: bool) -> None:

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from support.remembered import make_remembered
 
-from consolidation.edits import hand_edits
+from consolidation.edits import Edits, hand_edits
 from transcript import memory_drafts as drafts
 from transcript.memories import Span
 from transcript.projections import views
@@ -33,7 +33,7 @@ def edit(held, old: str, new: str) -> None:
 
 
 def proposed(held):
-    return hand_edits(held.log.workspace, held.state)
+    return list(hand_edits(held.log.workspace, held.state).proposed)
 
 
 def test_an_edit_is_proposed_before_and_after_the_file_was_written_again(held):
@@ -96,6 +96,37 @@ def test_an_edit_that_says_nothing_else_is_none(held, old, new):
     edit(held, old, new)
 
     assert proposed(held) == []
+
+
+@pytest.mark.parametrize(
+    ("change", "reason"),
+    [
+        (lambda data: data.replace(b"type: project_fact", b"type: fact"), "unknown type 'fact'"),
+        (lambda data: data.replace(b"\n---\nThe", b"\n--\nThe"), "a line of three dashes is missing"),
+        (lambda data: data.replace(b"The importer", b"The \xff importer"), "it is no UTF-8"),
+        (lambda data: b"", "it says nothing"),
+        (lambda data: data.replace(b"schema: recall/memory/1", b"schema: recall/memory/9"), "a newer recall wrote it"),
+    ],
+    ids=["type", "no end", "bytes", "empty", "schema"],
+)
+def test_an_edit_that_cannot_be_read_is_named_before_and_after_the_file_was_written_again(held, change, reason):
+    the_file(held).write_bytes(change(the_file(held).read_bytes()))
+    name = the_file(held).name
+
+    [(before, why)] = hand_edits(held.log.workspace, held.state).unread
+    views.project(held.log.workspace)
+    [(after, _)] = hand_edits(held.log.workspace, held.state).unread
+
+    assert (before, after.startswith(".recall/memory/edited/the-importer")) == (f".recall/memory/{name}", True)
+    assert reason in why
+    assert proposed(held) == []
+
+
+def test_a_file_of_somebody_elses_is_not_taken_for_an_edit(held):
+    [memory] = held.state.memories
+    (the_file(held).parent / f"mine-{memory[:1]}.md").write_text("My own notes about the importer.")
+
+    assert hand_edits(held.log.workspace, held.state) == Edits()
 
 
 def test_a_credential_typed_into_a_file_is_masked(held):
