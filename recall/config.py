@@ -16,6 +16,13 @@ from typing import Any, TypeVar
 
 from indexer.settings import IndexSettings
 from recall import calibration
+from recall.governance_settings import (
+    ApprovalSettings,
+    AudienceSettings,
+    SigningSettings,
+    StandingSettings,
+    WindowSettings,
+)
 from recall.memory_settings import ConsolidationSettings, ExperienceSettings, MemorySettings, ReviewerSettings
 from recall.settings import Settings, check_numbers
 from transcript.errors import ConfigError
@@ -135,6 +142,26 @@ class Config:
         """What each proof adds to a memory's weight."""
         return self._filled("experience", ExperienceSettings())
 
+    def approval(self) -> ApprovalSettings:
+        """How long a proposal and a decision may wait."""
+        return self._filled("approval", ApprovalSettings())
+
+    def standing(self) -> StandingSettings:
+        """What a session always carries."""
+        return self._filled("standing", StandingSettings())
+
+    def audience(self) -> AudienceSettings:
+        """Who is taken to read."""
+        return self._filled("audience", AudienceSettings())
+
+    def window(self) -> WindowSettings:
+        """What may leave a live window."""
+        return self._filled("window", WindowSettings())
+
+    def signing(self) -> SigningSettings:
+        """What the record's head is signed with."""
+        return self._filled("signing", SigningSettings())
+
     def _filled(self, section: str, part: Part) -> Part:
         given = {v.key.partition(".")[2]: v for v in self.values if v.key.startswith(section + ".")}
         changed = {name: v.value for name, v in given.items() if v.value != getattr(part, name)}
@@ -164,6 +191,11 @@ def sections() -> dict[str, Any]:
         "reviewer": ReviewerSettings(),
         "memory": MemorySettings(),
         "experience": ExperienceSettings(),
+        "approval": ApprovalSettings(),
+        "standing": StandingSettings(),
+        "audience": AudienceSettings(),
+        "window": WindowSettings(),
+        "signing": SigningSettings(),
     }
 
 
@@ -232,6 +264,8 @@ def load(
         part()  # each checks its ranges
     for other in (config.consolidation, config.reviewer, config.memory, config.experience):
         other()
+    for governed in (config.approval, config.standing, config.audience, config.window, config.signing):
+        governed()
     return config if home is None else _fitted(config, home)
 
 

@@ -6,16 +6,11 @@ nothing of what one query returns.
 
 from dataclasses import dataclass
 
-from recall.settings import check_numbers
+from recall.settings import check_numbers, check_one_of
 
 REVIEWERS = ("none", "command", "openai", "peer")
 SEVERITIES = ("low", "medium", "high", "critical")
 PRIVACY = ("private", "project", "shared")
-
-
-def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
-    if value not in allowed:
-        raise ValueError(f"{name} is {value!r}, must be {', '.join(allowed[:-1])} or {allowed[-1]}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,8 +55,8 @@ class ReviewerSettings:
 
     def __post_init__(self) -> None:
         check_numbers(self, positive=("timeout_s", "rounds"))
-        _one_of("kind", self.kind, REVIEWERS)
-        _one_of("severity", self.severity, SEVERITIES)
+        check_one_of("kind", self.kind, REVIEWERS)
+        check_one_of("severity", self.severity, SEVERITIES)
         if self.kind == "command" and not self.command.strip():
             raise ValueError("kind is command, so command must name the program")
         if self.kind == "openai" and not (self.url.strip() and self.model.strip()):
@@ -82,7 +77,7 @@ class MemorySettings:
     folders: str = ""  # memories of others that the night takes in, by the system's path separator
 
     def __post_init__(self) -> None:
-        _one_of("privacy", self.privacy, PRIVACY)
+        check_one_of("privacy", self.privacy, PRIVACY)
         if not self.agent.strip():
             raise ValueError("agent is empty, must name whose memories these are")
 

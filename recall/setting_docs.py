@@ -135,6 +135,24 @@ MEANINGS = {
     "experience.approval": "what a signed approval adds",
     "experience.prevented": "what a prevented mistake adds",
     "experience.refuted": "what is subtracted when it was wrong",
+    "approval.expires_days": "days in which an approved proposal must be applied",
+    "approval.timeout_days": "days after which a proposal that nobody decided is said to be old",
+    "standing.enabled": "tell a session, when it starts, its identity, role, instructions and critical memories",
+    "standing.chars": "most characters of the whole standing set; what has no room is named",
+    "standing.start_tokens": "most tokens of it that a session's start is told; the rest is named",
+    "standing.folders": "more folders laid out like an identity folder, separated as in PATH",
+    "standing.cited_rule": "citations from which a rule that stands in a memory only is proposed as a procedure; 0: "
+    "never",
+    "audience.session": "who is taken to read a session: private (you alone), project, shared or peer",
+    "audience.shared_channels": "names of channels that others read too, by blanks",
+    "window.policy": "what is done near the window's end: sliding (plan what may leave), autocompact (checkpoint and "
+    "notice only) or off (report only)",
+    "window.thresholds": "shares of the window at which that happens, rising, by blanks",
+    "window.keep_exchanges": "last exchanges that never leave",
+    "window.stub_tokens": "a tool's result above so many tokens is replaced by its pointer first",
+    "window.margin_tokens": "tokens kept free between the plan's end and the host's own compaction",
+    "signing.kind": "what the record's head is signed with: hmac (a key of recall's own) or ssh (ssh-keygen)",
+    "signing.key": "the file of that ssh key",
 }
 TITLES = {
     "retrieval": "which passages become candidates, and how their relevance is put together",
@@ -152,6 +170,11 @@ TITLES = {
     "reviewer": "who tries to refute what is to become a memory",
     "memory": "whose memories they are, and which files count",
     "experience": "what each proof adds to a memory's weight; numbers are summed and then squashed",
+    "approval": "how long a proposal and a decision may wait (docs/approval.md)",
+    "standing": "what a session always carries (docs/standing-context.md)",
+    "audience": "who is taken to read what is shown (docs/roles.md)",
+    "window": "what may leave a live window (docs/window.md)",
+    "signing": "what the record's head is signed with",
 }
 MOST = 10**9
 

@@ -23,6 +23,12 @@ def check_numbers(settings: Any, *, positive: tuple[str, ...] = ()) -> None:
             raise ValueError(f"{item.name} is {value}, must be above 0")
 
 
+def check_one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
+    """ValueError that names the words a setting may hold, where it holds another."""
+    if value not in allowed:
+        raise ValueError(f"{name} is {value!r}, must be {', '.join(allowed[:-1])} or {allowed[-1]}")
+
+
 @dataclass(frozen=True, slots=True)
 class RetrievalSettings:
     """Which passages become candidates, and how their relevance is put together (fixed scales only)."""
