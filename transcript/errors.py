@@ -8,6 +8,8 @@ RecallError
 ├── PointerError         a source pointer names nothing, or more than one thing
 │   └── SpanChanged      its words are others than when it was taken
 ├── CurationError        a decision, a task or the like cannot be recorded as it was said
+├── CoordError           a proposal or the canonical memory is not as it must be; carries a code and a field
+│   └── KeyFault         a signing key is missing, exposed, unknown or revoked
 ├── DraftFailed          a drafter did not answer, or not in the form that was asked for
 ├── ReviewFailed         a reviewer did not answer, or not in the form that was asked for
 ├── LockBusy             another process holds the lock
@@ -56,6 +58,19 @@ class SpanChanged(PointerError):
 
 class CurationError(RecallError):
     """A decision, a task or the like cannot be recorded as it was said."""
+
+
+class CoordError(RecallError):
+    """A proposal or the canonical memory is not as it must be: `code` says what, `field` where, never the content."""
+
+    def __init__(self, code: str, field: str, message: str) -> None:
+        super().__init__(clip(message))
+        self.code = code
+        self.field = field
+
+
+class KeyFault(CoordError):
+    """A signing key is missing, too short, exposed, somebody else's, unknown or revoked."""
 
 
 class DraftFailed(RecallError):

@@ -41,6 +41,23 @@ TYPES = frozenset(
         "index_run",
         "redaction",
         "health",
+        "grant",
+        "role",
+        "pack",
+        "standing",
+        "signature",
+    }
+)
+PROPOSAL_TYPES = frozenset(
+    {
+        "proposal.proposed",
+        "proposal.decided",
+        "proposal.timed_out",
+        "proposal.refused",
+        "proposal.applied",
+        "proposal.promoted",
+        "proposal.purged",
+        "proposal.key",
     }
 )
 MEMORY_TYPES = frozenset(
@@ -92,6 +109,20 @@ BODY_KEYS: dict[str, tuple[str, ...]] = {
     "memory.prevented_mistake": ("action", "cited", "memory", "session"),
     "memory.adopted": ("cause", "event", "memory"),
     "memory.approved": ("mac", "memory"),
+    "proposal.proposed": ("by", "document", "document_hash", "proposal_id"),
+    "proposal.decided": ("decision", "document", "proposal_id"),
+    "proposal.timed_out": ("older_than_days", "proposal_id"),
+    "proposal.refused": ("code", "field", "proposal_id", "step"),
+    "proposal.applied": ("item", "line_hash", "nonce", "proposal_id"),
+    "proposal.promoted": ("event_id", "manifest", "sha256", "to"),
+    "proposal.purged": ("events", "retention"),
+    "proposal.key": ("change", "key_id"),
+    "grant": ("actor", "audience", "channel", "item", "reason", "until", "withdrawn"),
+    "role": ("actor", "path", "role", "sha256"),
+    "pack": ("actor", "change", "files", "name", "sha256", "version"),
+    "standing": ("how", "kind", "path", "sha256"),
+    "signature": ("algorithm", "key_id", "of", "through", "value"),
+    "prune": ("items", "policy", "reason", "session", "state", "threshold", "tokens_after", "tokens_before"),
 }
 NATIVE_KEYS = frozenset({"harness", "version", "id", "part", "adapter", "source"})
 ENVELOPE_KEYS = frozenset(
@@ -101,7 +132,6 @@ ENVELOPE_KEYS = frozenset(
 
 _ID = re.compile(f"[{ID_ALPHABET}]{{{ID_LENGTH}}}")
 _HASH = re.compile("[0-9a-f]{64}")
-_FAMILY = re.compile(r"proposal\.[a-z][a-z_]*")
 _STAMP = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}(?:\.[0-9]{1,9})?Z")
 
 
@@ -197,7 +227,7 @@ def is_stamp(text: object) -> bool:
 
 def is_type(name: object) -> bool:
     """Say whether the record knows events of this type."""
-    return isinstance(name, str) and (name in TYPES or name in MEMORY_TYPES or _FAMILY.fullmatch(name) is not None)
+    return isinstance(name, str) and (name in TYPES or name in MEMORY_TYPES or name in PROPOSAL_TYPES)
 
 
 def genesis(workspace_id: str) -> str:

@@ -17,6 +17,7 @@ from transcript.event import (
     ENVELOPE_KEYS,
     MEMORY_TYPES,
     NATIVE_KEYS,
+    PROPOSAL_TYPES,
     TYPES,
     commitment,
     envelope_hash,
@@ -42,7 +43,7 @@ def test_schema_and_code_know_the_same_names():
     properties = SCHEMA["properties"]
 
     assert set(properties) == ENVELOPE_KEYS
-    assert set(properties["type"]["anyOf"][0]["enum"]) == TYPES | MEMORY_TYPES
+    assert set(properties["type"]["enum"]) == TYPES | MEMORY_TYPES | PROPOSAL_TYPES
     assert set(properties["actor"]["enum"]) == ACTORS
     assert set(properties["native"]["properties"]) == NATIVE_KEYS
     assert properties["v"]["const"] == 1
@@ -140,6 +141,7 @@ def test_damaged_line_is_named_by_place_only():
         ({"session": ""}, "missing_session"),
         ({"type": "memory."}, "unknown_type"),
         ({"type": "memory.guessed"}, "unknown_type"),
+        ({"type": "proposal.guessed"}, "unknown_type"),
         ({"ts": "2026-03-01 12:00:00Z"}, "schema"),
         ({"ts": "2026-02-30T12:00:00Z"}, "schema"),
         ({"ts": "2026-03-01T12:00:00+01:00"}, "schema"),
