@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 
-from consolidation.plain import seen, seen_places
 from recall.facts import DENIES, stem
+from transcript.lookalike import compared_places
 
 
 def words_of(text: str) -> frozenset[str]:
@@ -46,7 +46,7 @@ _OPERATOR = re.compile(r"\W+")
 
 @dataclass(frozen=True, slots=True)
 class Token:
-    """A word of a statement. `text` is as written, [start, end) where it stands."""
+    """A word of a statement. `text` is as it is compared, [start, end) where it stands as written."""
 
     text: str
     kind: str
@@ -73,8 +73,9 @@ class Token:
 
 @lru_cache(maxsize=1 << 10)
 def tokens(text: str) -> tuple[Token, ...]:
-    """Return the tokens of a text as it is seen, in order, articles and fillers left out."""
-    plain, places = seen(text).replace("’", "'"), seen_places(text)
+    """Return the tokens of a text as it is compared, in order, articles and fillers left out."""
+    plain, places = compared_places(text)
+    plain = plain.replace("’", "'")
     code = [match.span() for match in _CODE.finditer(plain)]
     plain = plain.replace("`", " ")
     plain = _EMPHASIS.sub(lambda m: m[0] if _within(m.start(), code) else " " * len(m[0]), plain)

@@ -17,6 +17,7 @@ from consolidation.model import Candidate, Conflict, Touched
 from indexer.segment import STOP
 from recall.facts import OPPOSITES, stem
 from recall.supersession import values
+from transcript.lookalike import compared
 
 VALUE, NUMBER, NEGATION, OPPOSITE, CYCLE, PROCEDURE = "value", "number", "negation", "opposite", "cycle", "procedure"
 GOVERNED = frozenset({"runbook", "role_standard"})
@@ -80,8 +81,8 @@ def near_twin(candidate: Candidate, item: Touched) -> Difference | None:
 def difference(one: str, other: str, *, rules: bool = False) -> Difference | None:
     """Return the first difference between a sentence of one text and a sentence of the other; sure ones first."""
     found = None
-    for a in claims(one):
-        for b in claims(other):
+    for a in claims(compared(one)):
+        for b in claims(compared(other)):
             if a.asks or b.asks:
                 continue
             for apart in (_differ(a.text, b.text), _values_differ(a.text, b.text) if rules else None):
@@ -228,7 +229,7 @@ def _banned(candidate: Candidate, item: Touched) -> Difference | None:
     for mistake, text in ((candidate.mistake, memory.statement), (memory.mistake, candidate.text)):
         if mistake is None or not mistake[0]:
             continue
-        avoid = mistake[0].lower()
+        avoid = compared(mistake[0]).lower()
         for claim in claims(text):
             words = tokens(claim.text)
             said = [t.text.lower() for t in words]

@@ -7,6 +7,7 @@ from unicodedata import normalize
 
 from transcript.canonical import b32id
 from transcript.log import Log
+from transcript.lookalike import compared
 from transcript.memories import Memory, Span
 from transcript.workspace import Workspace
 

@@ -1,7 +1,10 @@
 """What a statement is about: its identifiers and names, and the words that are left without the usual ones."""
 
+from collections.abc import Sequence
+
 from consolidation.align import words_of
 from recall.facts import Facts, facts, fold, stem
+from transcript.lookalike import compared_places
 
 MOST = 8
 LEAST_SHARED_WORDS = 2
@@ -16,9 +19,22 @@ _USUAL_STEMS = frozenset(map(stem, USUAL))
 
 
 def subject(text: str) -> tuple[str, ...]:
-    """Return what a statement is about, its identifiers and names first, in their order; at most MOST."""
+    """Return what a statement is about, its identifiers and names as written first, in their order; at most MOST."""
     found = facts(text)
-    return (*found.named, *sorted(_rare(found)))[:MOST]
+    plain, places = compared_places(text)
+    named = [
+        name if places is None and plain == text else _as_written(name, text, plain, places) for name in found.named
+    ]
+    return (*named, *sorted(_rare(found)))[:MOST]
+
+
+def _as_written(name: str, text: str, plain: str, places: Sequence[int] | None) -> str:
+    """Return a name with the characters that stand in the text, where it stands there in one piece."""
+    start = plain.find(name)
+    if start < 0:
+        return name
+    end = start + len(name)
+    return text[start:end] if places is None else text[places[start] : places[end - 1] + 1]
 
 
 def same_subject(one: str, other: str) -> bool:

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 
 from indexer.segment import STOP, segment
+from transcript.lookalike import compared
 
 NUMBER = re.compile(r"(?<![\w.])[-+]?\d+(?:[.,:]\d+)*(?:\s?(?:%|ms|s|kb|mb|gb))?(?![\w])", re.I)
 _CODE = re.compile(r"`([^`\n]{1,200})`")
@@ -29,7 +30,7 @@ _ENDINGS = ("ingly", "edly", "ations", "ation", "ings", "ing", "ies", "ied", "es
 
 @dataclass(frozen=True, slots=True)
 class Facts:
-    """What one sentence holds. `named` are its identifiers and names as written, `words` stems of the other words."""
+    """What one sentence holds, as it is compared. `named` are its identifiers and names, `words` stems of the rest."""
 
     words: frozenset[str]
     named: tuple[str, ...]
@@ -41,6 +42,7 @@ class Facts:
 @lru_cache(maxsize=1 << 13)
 def facts(text: str) -> Facts:
     """Return what of a sentence can be checked by the letter."""
+    text = compared(text)
     found = dict.fromkeys(m[1] for m in _CODE.finditer(text))
     plain = _CODE.sub(" ", text)
     for pattern in (_IDENTIFIER, _NAME):
@@ -58,8 +60,8 @@ def facts(text: str) -> Facts:
 
 
 def fold(text: str) -> str:
-    """Letters and digits alone, case folded: identifiers in any of their spellings are equal."""
-    return "".join(c for c in text.casefold() if c.isalnum())
+    """Letters and digits alone, case and look-alikes folded: identifiers in any of their spellings are equal."""
+    return "".join(c for c in compared(text).casefold() if c.isalnum())
 
 
 @lru_cache(maxsize=1 << 15)

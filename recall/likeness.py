@@ -6,6 +6,8 @@ On the hook path: standard library only.
 import re
 from unicodedata import normalize
 
+from transcript.lookalike import compared
+
 _QUOTES = str.maketrans(dict.fromkeys('"`´‘’‚“”„«»‹›', "'"))
 _BLANKS = re.compile(r"\s+")
 _TOKEN = re.compile(r"\w+")
@@ -19,13 +21,13 @@ _VOLATILE = re.compile(
 
 
 def folded(text: str) -> str:
-    """Text with letter case, kind of quotes and all blanks folded away."""
-    return _BLANKS.sub("", normalize("NFKC", text).casefold().translate(_QUOTES))
+    """Text with letter case, kind of quotes, look-alike letters and all blanks folded away."""
+    return _BLANKS.sub("", normalize("NFKC", compared(text)).casefold().translate(_QUOTES))
 
 
 def tokens(text: str) -> frozenset[str]:
-    """The distinct words of a text, case folded."""
-    return frozenset(_TOKEN.findall(text.casefold()))
+    """The distinct words of a text, letter case and look-alike letters folded."""
+    return frozenset(_TOKEN.findall(compared(text).casefold()))
 
 
 def without_ids(text: str) -> str:

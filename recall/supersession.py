@@ -14,6 +14,7 @@ from typing import Protocol, TypeVar
 from indexer.segment import STOP, segment
 from recall.phrases import adjacent, stem_of, word_weights
 from recall.turn import Candidate
+from transcript.lookalike import compared
 
 FULL = 0.99  # share of the prompt's words, weighed by rarity, that one statement has to hold
 LEAST_KNOWN = 0.5  # share of the prompt's words that some passage holds
@@ -49,12 +50,14 @@ def newest_first(ordered: Sequence[Item], prompt: str, frequency: Mapping[str, i
     weight = word_weights(known, passages) if len(known) >= len(frequency) * LEAST_KNOWN else {}
     if not weight:
         return list(ordered)
-    named = values(prompt)
+    named = values(compared(prompt))
     pairs = frozenset(adjacent(prompt, weight))
     stated: dict[int, _Statement] = {}
     for place, item in enumerate(ordered[:MOST_LOOKED_AT]):
-        text = item.candidate.text
-        if item.candidate.source in STATES and all(value in text for value in named):
+        if item.candidate.source not in STATES:
+            continue
+        text = compared(item.candidate.text)
+        if all(value in text for value in named):
             found = _statement(text, weight, pairs)
             if found is not None:
                 stated[place] = found

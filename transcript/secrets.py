@@ -11,6 +11,7 @@ import re
 from collections.abc import Callable, Iterator
 from typing import NamedTuple
 
+from transcript.lookalike import compared, compared_places
 from transcript.secret_shapes import SHAPES
 
 
@@ -62,7 +63,22 @@ _NAME_LIKE = re.compile(
 
 
 def find(text: str) -> list[Secret]:
-    """Return the credentials in text, in order, without overlaps; marks that stand already are left alone."""
+    """Return the credentials in text, in order, without overlaps; marks that stand already are left alone.
+
+    Letters that look like those of a credential, and characters without a shape inside of it, do not hide it.
+    """
+    found = _written(text)
+    plain, places = compared_places(text)
+    if plain != text:
+        found += [
+            one if places is None else Secret(places[one.start], places[one.end - 1] + 1, one.kind)
+            for one in _written(plain)
+        ]
+    return _apart(found, text) if found else []
+
+
+def _written(text: str) -> list[Secret]:
+    """Return the credentials in a text as it is written; some may overlap."""
     lower = text.lower()
     found: list[Secret] = []
     tried: set[str] = set()
@@ -75,8 +91,11 @@ def find(text: str) -> list[Secret]:
         if spread or shape.pattern.search(runs):  # the runs are a small part of the text
             found.extend(Secret(*_span(match), shape.kind) for match in shape.pattern.finditer(text))
     found.extend(_assigned(text, lower))
-    if not found:
-        return []
+    return found
+
+
+def _apart(found: list[Secret], text: str) -> list[Secret]:
+    """Return credentials in order, those that overlap as one, without any that a mark covers."""
     marks = [match.span() for match in _MARK.finditer(text)]
     found.sort(key=lambda secret: (secret.start, -secret.end))
     kept: list[Secret] = []
@@ -103,7 +122,7 @@ def mark(value: str, kind: str, key: bytes) -> str:
 def mask(text: str, key: bytes) -> tuple[str, int]:
     """Return text with every credential replaced by its mark, and how many there were."""
     secrets = find(text)
-    return _replaced(text, secrets, lambda one: mark(text[one.start : one.end], one.kind, key)), len(secrets)
+    return _replaced(text, secrets, lambda one: mark(compared(text[one.start : one.end]), one.kind, key)), len(secrets)
 
 
 @functools.lru_cache(maxsize=4096)  # the same statement stands in several views

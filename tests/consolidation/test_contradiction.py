@@ -5,6 +5,8 @@ import itertools
 import pytest
 
 from consolidation.contradiction import difference
+from consolidation.model import folded
+from consolidation.subject import same_subject, subject
 
 CONTRADICTING = (
     ("The API listens on port 8080.", "The API listens on port 8443."),
@@ -72,6 +74,32 @@ def test_a_difference_names_both_values_in_the_order_asked() -> None:
 
     assert found is not None
     assert (found.how, found.detail) == ("number", "80 | 443")
+
+
+@pytest.mark.parametrize(
+    ("one", "other"),
+    [
+        ("The gateway listens on port 8080.", "The gаtewаy listens on роrt 9090."),
+        ("The gateway listens on port 8080.", "The gate\u200bway listens on po\u200brt 9090."),
+        ("The gateway listens on port 8080.", "The ｇａｔｅｗａｙ listens on port ９０９０."),
+        ("The importer writes to /var/spool on start.", "The impоrtеr does not write to /var/spool on start."),
+    ],
+    ids=["Cyrillic", "zero width", "wide", "denied"],
+)
+def test_letters_that_only_look_alike_hide_no_contradiction(one: str, other: str) -> None:
+    for a, b in itertools.permutations((one, other)):
+        found = difference(a, b)
+        assert found is not None
+        assert found.sure
+
+
+def test_what_differs_in_look_alikes_alone_is_one_statement_and_keeps_its_letters() -> None:
+    plain, hidden = "Use `coco_loader` for раyments.", "Use `сосо_loаder` for раyments."
+
+    assert difference(plain, hidden) is None
+    assert folded(plain) == folded(hidden)
+    assert same_subject(plain, hidden)
+    assert subject(hidden)[0] == "сосо_loаder"
 
 
 def test_what_is_twice_turned_is_the_same() -> None:

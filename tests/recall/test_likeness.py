@@ -16,6 +16,13 @@ def test_kinds_of_quotes_fold_to_one() -> None:
     assert folded("say “hi”") == folded('say "hi"') == folded("say 'hi'")
 
 
+def test_letters_that_only_look_alike_fold_to_one() -> None:
+    plain, hidden = "The payment gateway has port 8080.", "The раyment gate\u200bway has роrt ８０８０."
+
+    assert folded(plain) == folded(hidden)
+    assert jaccard(tokens(plain), tokens(hidden)) == 1.0
+
+
 def test_another_word_or_number_does_not_fold() -> None:
     assert folded("port 8080") != folded("port 9090")
 
