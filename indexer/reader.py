@@ -249,15 +249,21 @@ class Reader:
         return found
 
     def allowed(
-        self, session: str | None = None, as_of: int | None = None, root: str | None = None
+        self,
+        session: str | None = None,
+        as_of: int | None = None,
+        root: str | None = None,
+        *,
+        pruned: frozenset[str] = frozenset(),
     ) -> RowFilter | None:
         """Return which chunks may be found, for both scans; None when all may.
 
-        session hides what stands in the running session after its last compaction; as_of keeps what had been said
+        session hides what stands in the running session after its last compaction, but for what was said only in
+        the pruned events of it; as_of keeps what had been said
         by then; root keeps what was said in sessions of that folder or below it, and files of the project. One sighting
         that passes as_of and root is enough.
         """
-        excluded = self._hidden(session, as_of) if session else frozenset()
+        excluded = self._hidden(session, as_of, pruned) if session else frozenset()
         if as_of is None and root is None:
             return RowFilter(None, excluded) if excluded else None
         g = self.generation
@@ -278,19 +284,20 @@ class Reader:
         """Return how many sessions the serving generation knows; commands run outside any session are none."""
         return self._one(f"SELECT count(*) FROM session_{self.generation} WHERE session NOT LIKE 'recall:%'")
 
-    def _hidden(self, session: str, as_of: int | None = None) -> frozenset[int]:
-        """Return the chunks that stand in the running session after its last compaction.
+    def _hidden(self, session: str, as_of: int | None = None, pruned: frozenset[str] = frozenset()) -> frozenset[int]:
+        """Return the chunks that stand in the running session after its last compaction, outside the pruned events.
 
         Asked as of an earlier time, all of the session: its last compaction may have come later.
         """
         g = self.generation
         compaction = " AND p.seq > s.compaction_seq" if as_of is None else ""
         rows = self._execute(
-            f"SELECT DISTINCT p.chunk_id FROM pointer_{g} p JOIN session_{g} s ON s.id = p.session"
-            f" WHERE s.session = ?{compaction}",
+            f"SELECT DISTINCT p.chunk_id, {'v.event' if pruned else 'NULL'} FROM pointer_{g} p"
+            f" JOIN session_{g} s ON s.id = p.session"
+            f"{f' JOIN event_{g} v ON v.id = p.event' if pruned else ''} WHERE s.session = ?{compaction}",
             (session,),
         )
-        return frozenset(row[0] for row in rows)
+        return frozenset(chunk for chunk, event in rows if event not in pruned)
 
     def _pointer_rows(self, ids: list[int], as_of: int | None) -> Iterator[tuple[Any, ...]]:
         g = self.generation

@@ -76,10 +76,18 @@ class _Seen(NamedTuple):
     source: str
 
 
-def candidates(query: Query, cues: Cues, reader: Reader, vectors: Vectors | None, s: RetrievalSettings) -> Found:
-    """Return the best k passages by relevance; ties by chunk id."""
+def candidates(
+    query: Query,
+    cues: Cues,
+    reader: Reader,
+    vectors: Vectors | None,
+    s: RetrievalSettings,
+    *,
+    pruned: frozenset[str] = frozenset(),
+) -> Found:
+    """Return the best k passages by relevance; ties by chunk id. `pruned` events left the running session's window."""
     as_of = None if query.as_of is None else math.ceil(query.as_of.timestamp()) - 1
-    allowed = reader.allowed(query.session or None, as_of, query.root)
+    allowed = reader.allowed(query.session or None, as_of, query.root, pruned=pruned)
     cut = Cut(frequent_share=s.frequent_share, rarest_terms=s.rarest_terms)
     if s.respell:
         cues = respelled(cues, reader)

@@ -50,12 +50,13 @@ def recall(
     scorer: Scorer = score_all,
     already: frozenset[str] = frozenset(),
     before: Before = NOTHING_BEFORE,
+    pruned: frozenset[str] = frozenset(),
 ) -> Turn:
     """Find, score, select and render what the past says about query.
 
     `vectors` is None, or returns None, where only words can be searched. `already` holds the ids of events that
-    were injected into this session since its last compaction, `before` what became of the last injection. Nothing
-    is written.
+    were injected into this session since its last compaction, `before` what became of the last injection, `pruned`
+    the events of this session that its window no longer holds. Nothing is written.
     """
     clock = _Clock()
     sought = settings.retrieval
@@ -67,7 +68,7 @@ def recall(
     cues = replace(cues, history=history, verbatim=wants_exact_words(cues.text))
     if sought.when > 0:
         cues = replace(cues, when=stretch(cues.text, query.as_of or now, language=cues.language))
-    found = candidates(query, cues, reader, vectors, sought)
+    found = candidates(query, cues, reader, vectors, sought, pruned=pruned)
     if sought.phrase > 0:
         lift = lifted(found.candidates, cues.text, found.frequency, found.passages, most=sought.phrase)
         found = replace(found, candidates=tuple(lift))

@@ -1,0 +1,80 @@
+"""What was said of the running session besides its prompts: role, skill, command, channel and audience.
+
+On the hook path: standard library only. One file under `run/`, written by `recall role use`: what is said for the
+whole workspace, and for single sessions, which wins. Losing it loses a choice that is made again with one command.
+"""
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, fields, replace
+from pathlib import Path
+
+NAME = "session.json"
+VERSION = 1
+EVERY = ""  # the session id of what holds for the whole workspace
+MOST_SESSIONS = 200  # the newest are kept
+MOST_CHARS = 200  # of one value: a name, not a text
+
+
+@dataclass(frozen=True, slots=True)
+class Cue:
+    """The facets of a turn that its prompt does not hold; "" where nothing is known."""
+
+    role: str = ""
+    channel: str = ""
+    audience: str = ""
+    command: str = ""
+    skill: str = ""
+
+    def over(self, other: "Cue") -> "Cue":
+        """Return these facets, and the other's where these are silent."""
+        return replace(other, **{name: value for name, value in asdict(self).items() if value})
+
+
+FACETS = tuple(field.name for field in fields(Cue))
+NOTHING = Cue()
+
+
+def of(run_dir: Path, session: str = EVERY) -> Cue:
+    """Return what is known of a session: said for it, else for the workspace. A lost or broken file says nothing."""
+    said = entries(run_dir)
+    every = said.get(EVERY, NOTHING)
+    return said.get(session, NOTHING).over(every) if session else every
+
+
+def entries(run_dir: Path) -> dict[str, Cue]:
+    """Return what the file holds by session id, the workspace's under ""; empty where it cannot be read."""
+    try:
+        found = json.loads((run_dir / NAME).read_bytes())["sessions"]
+        return {str(session): cue(said) for session, said in found.items() if isinstance(said, dict)}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}
+
+
+def cue(said: Mapping[str, object]) -> Cue:
+    """Return the facets that a payload or a file names; anything but a short line of text is none."""
+    return Cue(**{name: value for name in FACETS if (value := _line(said.get(name)))})
+
+
+def written(run_dir: Path, said: Cue, session: str = EVERY) -> Path:
+    """Say this of a session, or of the workspace, in place of what was said before; return the file.
+
+    NOTHING takes back what was said: a session then has what holds for the workspace.
+    """
+    from transcript.paths import secure_dir, write_atomic  # the hook only reads
+
+    known = {name: one for name, one in entries(run_dir).items() if name != session}
+    if said != NOTHING:
+        known[session] = said
+    every = {EVERY: known.pop(EVERY)} if EVERY in known else {}
+    kept = {**every, **dict(list(known.items())[-MOST_SESSIONS:])}
+    held = {name: {facet: v for facet, v in asdict(one).items() if v} for name, one in kept.items()}
+    path = secure_dir(run_dir) / NAME
+    write_atomic(path, json.dumps({"version": VERSION, "sessions": held}).encode())
+    return path
+
+
+def _line(value: object) -> str:
+    if not isinstance(value, str) or len(value) > MOST_CHARS or not value.isprintable():
+        return ""
+    return value.strip()
