@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from consolidation import archiving
 from consolidation.candidates import candidate_of, memory_draft, outcome_drafts, verdict_draft
 from consolidation.contradiction import GOVERNED
 from consolidation.decide import SECRET, decide
@@ -174,9 +175,9 @@ def restated(
 ) -> list[Draft]:
     """Return another statement in the place of a memory's, which keeps what stands around it unless `fields` says else.
 
-    With None for `text` the statement stays as it is, with another reason: both are words that pointers open. `since` is when
-    the new one began to hold, by default when the old one did: it is then the same truth in other words. CurationError
-    when a third memory says otherwise, or when an agent would replace a person's word.
+    With None for `text` the statement stays as it is, with another reason: both are words that pointers open. `since`
+    is when the new one began to hold, by default when the old one did: it is then the same truth in other words.
+    CurationError when a third memory says otherwise, or when an agent would replace a person's word.
     """
     may_change(hand, memory, sources)
     around: dict[str, Any] = {name: getattr(memory, name) for name in ("projects", "roles", "tags", "privacy")}
@@ -249,7 +250,7 @@ def refuted(hand: Hand, memory: Memory, because: str, reason: str, sources: Sequ
 
 def _again(hand: Hand, old: Memory, wrong: Memory, link: Link) -> list[Draft]:
     """Say the words of a memory again, whose replacement was wrong; nothing where a third one denies it."""
-    places = (*old.sources, Span(old.id, 0, len(old.text)), Span(wrong.id, 0, len(wrong.text)))
+    places = (*old.sources, Span(old.id, 0, len(old.text)))  # what was wrong about it may be erased, and this stay
     around: dict[str, Any] = {name: getattr(old, name) for name in ("projects", "roles", "tags", "privacy", "kind")}
     around |= {"memory_type": old.memory_type, "agent_id": old.agent_id, "mistake": old.mistake, "covers": old.covers}
     candidate = said(hand, old.statement, why=old.why, said_at=old.said_at, sources=places, **around)
@@ -278,9 +279,12 @@ def may_change(hand: Hand, memory: Memory, sources: Sequence[Span] = ()) -> None
 
 def accepted(hand: Hand, candidate: Candidate, held: CandidateState | None) -> list[Draft]:
     """Return that a person takes in what waited: their word is the last verdict on it, and replaces what it conflicts
-    with. CurationError where nothing waits, or where no person commands.
+    with; a memory that was proposed to be put away is archived. CurationError where nothing waits, or where no person
+    commands.
     """
     _waits(hand, candidate, held)
+    if candidate.found_by == archiving.FINDER:
+        return _put_away(hand, candidate)
     near: list[Touched] = touched(candidate, hand.state)
     computed = verify(candidate, hand.log, near, key=hand.key, links=hand.state.links)
     replaces = computed.conflicts or candidate.supersedes is not None
@@ -311,6 +315,14 @@ def accepted(hand: Hand, candidate: Candidate, held: CandidateState | None) -> l
             **hand.decides,
         ),
     ]
+
+
+def _put_away(hand: Hand, candidate: Candidate) -> list[Draft]:
+    memory = hand.state.memories[candidate.sources[0].event]
+    told = drafts.decided(hand.at, candidate.id, "transcript_only", "accepted", target=memory.id, **hand.decides)
+    if memory.archived:
+        return [told]
+    return [told, drafts.archived(hand.at, memory.id, reason=candidate.why, actor=hand.by.name)]
 
 
 def declined(hand: Hand, candidate: Candidate, held: CandidateState | None) -> list[Draft]:

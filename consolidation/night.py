@@ -73,41 +73,57 @@ def night(
     full reads and verifies the whole record. A dry run consolidates without writing and leaves the other parts out.
     """
     if dry_run:
-        report = work(deps, settings, trigger=trigger, now=now, dry_run=True, full=full)
-        return Night("complete", (_told(report),), report)
+        made = _Night(deps, settings, now, full, trigger, on_part, dry_run=True)
+        made.consolidate()
+        return Night(made.state, tuple(made.parts), made.report)
     with alone(deps.workspace) as other:
         if other:
             return Night(BUSY, (Part("lock", SKIPPED, note=other),))
         began = time.monotonic()
         made = _Night(deps, settings, now, full, trigger, on_part)
         made.run()
-        state = "failed" if any(part.state == FAILED for part in made.parts) else "complete"
-        held = {"at": stamp(now), "state": state, "seconds": round(time.monotonic() - began, 2)}
+        held = {"at": stamp(now), "state": made.state, "seconds": round(time.monotonic() - began, 2)}
         held["failed"] = [part.name for part in made.parts if part.state == FAILED]
         write_atomic(deps.workspace.run_dir / FILE, json.dumps(held).encode("ascii"), durable=False)
-        return Night(state, tuple(made.parts), made.report)
+        return Night(made.state, tuple(made.parts), made.report)
 
 
 class _Night:
     """A night at work."""
 
     def __init__(
-        self, deps: Deps, settings: Settings, now: datetime, full: bool, trigger: str, on_part: OnStage
+        self,
+        deps: Deps,
+        settings: Settings,
+        now: datetime,
+        full: bool,
+        trigger: str,
+        on_part: OnStage,
+        dry_run: bool = False,
     ) -> None:
         self.deps, self.settings, self.now, self.full = deps, settings, now, full
-        self.trigger, self._on_part = trigger, on_part
+        self.trigger, self._on_part, self.dry_run = trigger, on_part, dry_run
         self.parts: list[Part] = []
         self.report: Report | None = None
+
+    @property
+    def state(self) -> str:
+        """How the parts so far ended together."""
+        return "failed" if any(part.state == FAILED for part in self.parts) else "complete"
 
     def run(self) -> None:
         """Do every part."""
         self._part("capture", self._capture)
         self._part("index", self._index)
-        self._part("consolidate", self._consolidate)
+        self.consolidate()
         self._part("verify", self._verify)
         self._part("project", self._project)
         self._part("health", self._health)
         self._part("self test", self._self_test)
+
+    def consolidate(self) -> None:
+        """Do the part that makes memories."""
+        self._part("consolidate", self._consolidate)
 
     def _part(self, name: str, do: Callable[[], Outcome]) -> None:
         self._on_part(name)
@@ -131,7 +147,15 @@ class _Night:
         """Too many memories, or too many that no longer hold, are an occasion: the whole record is read again."""
         wanted = due(fold_memories(self.deps.log), self.settings.consolidation, self.now)
         trigger, full = (wanted[0].trigger, True) if wanted else (self.trigger, self.full)
-        self.report = work(self.deps, self.settings, trigger=trigger, now=self.now, full=full, on_stage=self._on_part)
+        self.report = work(
+            self.deps,
+            self.settings,
+            trigger=trigger,
+            now=self.now,
+            dry_run=self.dry_run,
+            full=full,
+            on_stage=self._on_part,
+        )
         part = _told(self.report)
         asked = "".join(f"; due: {one.trigger} ({one.why})" for one in wanted)
         return part.state, part.count, part.note + asked

@@ -61,6 +61,7 @@ class Run:
     dry_run: bool
     state: MemoryState
     full: bool = False
+    trigger: str = ""
     through: Position | None = None
     candidates: list[Candidate] = field(default_factory=list)
     views: list[SessionView] = field(default_factory=list)  # for the drafter alone
@@ -168,7 +169,7 @@ def work(
     from consolidation.steps import FIND, STEPS
 
     results: list[StepResult] = []
-    run = Run(deps, settings, now, dry_run, fold_memories(deps.log, snapshot=not dry_run), full)
+    run = Run(deps, settings, now, dry_run, fold_memories(deps.log, snapshot=not dry_run), full, trigger)
     run.through = last_input(deps.log, run.state.through) or run.state.through
     for name, step in STEPS:
         on_stage(name)
@@ -188,15 +189,18 @@ def _is_new(run: Run, trigger: str, link: str) -> bool:
     """Say whether an occasion that names an event is not in the record yet: it is recorded though nothing is new."""
     if not link or run.through is None:
         return False
-    return drafts.checkpoint_id(trigger, link, run.through.seq, COMPLETE) not in run.log.ids()
+    for event in run.log.read_back(only="checkpoint"):
+        body, read = event.body, event.body.get("through") or {}
+        if read.get("seq", 0) < run.through.seq:
+            break
+        if (body.get("trigger"), body.get("link"), body.get("state")) == (trigger, link, COMPLETE):
+            return False
+    return True
 
 
 def _last(state: MemoryState) -> str:
     """Return the id of the last complete checkpoint, "" before the first."""
-    if state.checkpoint is None or state.through is None:
-        return ""
-    trigger, link = str(state.checkpoint["trigger"]), str(state.checkpoint.get("link", ""))
-    return drafts.checkpoint_id(trigger, link, state.through.seq, COMPLETE)
+    return str(state.checkpoint["event"]) if state.checkpoint is not None else ""
 
 
 def _checkpoint(run: Run, trigger: str, link: str, results: list[StepResult]) -> Report:
@@ -217,6 +221,7 @@ def _checkpoint(run: Run, trigger: str, link: str, results: list[StepResult]) ->
         failed_step=failed,
         reviewer=reviewer.id if reviewer is not None else "none",
         text=told(trigger, state, failed, run.counts),
+        besides=[one.id for one in run.wrote] if run.through == run.state.through else (),
     )
     run.write([event])
     written = [{"type": one.type, "id": one.id, "body": one.body} for one in run.wrote] if run.dry_run else []

@@ -79,6 +79,8 @@ def _ends(body: Mapping[str, Any], verdict: Mapping[str, Any]) -> list[str]:
         return ["procedure" if body.get("outcome") == "procedure" else "pending"]
     if body.get("outcome") == "memory":
         return ["accepted", "downgraded"] if verdict.get("verdict") == "downgrade" else ["accepted"]
+    if body.get("reason") == "accepted":
+        return []  # that a memory is put away: nothing came in, and nothing was turned down
     return ["duplicate" if body.get("reason") in ("duplicate", "confirmed") else "rejected"]
 
 

@@ -5,14 +5,14 @@ from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from consolidation import find_retired, steps_after
+from consolidation import archiving, find_retired, steps_after
 from consolidation.adopt import adopt
 from consolidation.candidates import candidate_of, hash_of, outcome_drafts, verdict_draft
 from consolidation.citations import cited
 from consolidation.decide import decide
 from consolidation.edits import hand_edits
 from consolidation.find import find as find_in
-from consolidation.model import Candidate, StepResult, Touched
+from consolidation.model import Candidate, Decision, StepResult, Touched, Verdict, folded
 from consolidation.neighbours import touched as near
 from consolidation.places import word_for_word
 from consolidation.prevented import prevented
@@ -20,6 +20,7 @@ from consolidation.review import review
 from consolidation.run import DONE, SAME, SKIPPED, Judged, Run, Step
 from consolidation.sessions import views
 from consolidation.sources import read as read_sources
+from consolidation.triggers import BLOAT, STALE
 from consolidation.verify import verify as computed
 from transcript import memory_drafts as drafts
 from transcript.errors import EmbedderUnavailable, PointerError, StoreError
@@ -55,6 +56,8 @@ def find(run: Run) -> StepResult:
         found = {name: one for name, one in found.items() if one.kind != "summary"}
     edits = hand_edits(run.workspace, run.state)
     run.unread = edits.unread
+    if run.trigger in (BLOAT, STALE):
+        found |= {one.id: one for one in archiving.proposed(run.state, run.settings.consolidation, run.now)}
     found |= {one.id: one for one in edits.proposed}
     run.candidates = _in_order([*_open(run), *(one for one in found.values() if one.id not in run.state.candidates)])
     run.checks = list(_file_checks(run))
@@ -140,7 +143,10 @@ def verify(run: Run) -> StepResult:
     with _store(run) as store:
         embedder = _embedder(run)
         for candidate in run.candidates:
-            judged = _judge(run, candidate, near(candidate, run.state, store, embedder), key)
+            if candidate.found_by == archiving.FINDER:  # of what is remembered already there is nothing to verify
+                judged = _ended(run, candidate, (), archiving.decided(candidate))
+            else:
+                judged = _judge(run, candidate, near(candidate, run.state, store, embedder), key)
             run.judged.append(judged)
             take_in(run.state, judged.outcome)
             waiting += judged.found
@@ -162,6 +168,31 @@ def _judge(run: Run, candidate: Candidate, touched: list[Touched], key: bytes) -
         verdicts += review(candidate, verdicts[0], touched, sources, reviewer, run.settings.reviewer, past=past)
     said_in = Sessions(run.log)
     decision = decide(candidate, verdicts, touched, run.settings, sessions_of=said_in, cited=run.state.cited)
+    same = _waits_already(run, candidate) if decision.pending else ""
+    if same:
+        decision = Decision(candidate.id, "transcript_only", "duplicate", target=same)
+    return _ended(run, candidate, tuple(verdicts), decision)
+
+
+def _waits_already(run: Run, candidate: Candidate) -> str:
+    """Return what says the same and waits, "" for nothing: a person is asked once."""
+    for other, waits in (
+        *((candidate_of(held.body), held.pending) for held in run.state.candidates.values()),
+        *((judged.candidate, judged.decision.pending) for judged in run.judged),
+    ):
+        if waits and other.id != candidate.id and _asked(other) == _asked(candidate):
+            return other.id
+    return ""
+
+
+def _asked(candidate: Candidate) -> tuple[str, ...]:
+    """What a person is asked about in a candidate."""
+    over = candidate.supersedes
+    what = "archive" if candidate.found_by == archiving.FINDER else ""
+    return what, candidate.memory_type, folded(candidate.text), over.pointer if over is not None else ""
+
+
+def _ended(run: Run, candidate: Candidate, verdicts: tuple[Verdict, ...], decision: Decision) -> Judged:
     ends = outcome_drafts(
         run.at,
         candidate,
@@ -169,10 +200,10 @@ def _judge(run: Run, candidate: Candidate, touched: list[Touched], key: bytes) -
         decision,
         run.state,
         root=run.workspace.root,
-        session=min(said_in(candidate), default=""),
+        session=min(Sessions(run.log)(candidate), default=""),
     )
     found = (drafts.candidate(run.at, candidate.body()), *(verdict_draft(run.at, one) for one in verdicts))
-    return Judged(candidate, tuple(verdicts), decision, found, tuple(ends))
+    return Judged(candidate, verdicts, decision, found, tuple(ends))
 
 
 class Sessions:

@@ -20,7 +20,7 @@ from transcript.paths import write_atomic
 from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
-VERSION = 2
+VERSION = 3
 SNAPSHOT = "memories.json"
 FOLDED = MEMORY_TYPES | {"checkpoint", "redaction"}
 _SIEVE = Sieve((b'"type":"memory.', type_field("checkpoint"), type_field("redaction")))
@@ -141,7 +141,7 @@ class MemoryState:
     links: list[Link] = field(default_factory=list)
     project_files: dict[str, tuple[str, str]] = field(default_factory=dict)  # path -> (event, sha256)
     cited: dict[str, set[str]] = field(default_factory=dict)
-    checkpoint: Mapping[str, Any] | None = None  # body of the last complete one
+    checkpoint: Mapping[str, Any] | None = None  # body of the last complete one, and its `event`
     through: Position | None = None  # how far that one had read
 
     def current(self, now: datetime) -> list[Memory]:

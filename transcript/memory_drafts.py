@@ -345,8 +345,12 @@ def checkpoint(
     failed_step: str = "",
     reviewer: str = "none",
     text: str = "",
+    besides: Iterable[str] = (),
 ) -> Draft:
-    """Return what a run did; its last event. `through` is the position of the last input that it read."""
+    """Return what a run did; its last event. `through` is the position of the last input that it read.
+
+    `besides` are the events of a run to which nothing had come in: they tell it from the one before it.
+    """
     one_of("trigger", trigger, closed.TRIGGERS)
     one_of("state", state, ("complete", "incomplete", "failed"))
     if (state == "complete") == bool(failed_step):
@@ -355,9 +359,4 @@ def checkpoint(
     body = {"trigger": trigger, "elected": elected, "link": link, "through": dict(through)}
     body |= {"state": state, "failed_step": failed_step, "steps": list(map(dict, steps)), "counts": dict(counts)}
     body |= {"artifacts": dict(artifacts), "reviewer": reviewer, "text": text}
-    return told("checkpoint", at, body, trigger, link, str(through["seq"]), state)
-
-
-def checkpoint_id(trigger: str, link: str, seq: int, state: str) -> str:
-    """Return the id of a checkpoint that had read up to event seq."""
-    return b32id("checkpoint", trigger, link, str(seq), state)
+    return told("checkpoint", at, body, trigger, link, str(through["seq"]), state, *besides)

@@ -99,7 +99,7 @@ def _approved(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None
 
 def _checkpoint(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
     if body.get("state") == "complete":
-        state["checkpoint"] = body
+        state["checkpoint"] = body | {"event": event.id}
 
 
 _TAKERS = {

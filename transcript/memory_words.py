@@ -35,6 +35,7 @@ FINDERS = (
     "import",
     "added",
     "drafter",
+    "archive",
 )
 SUPPORT = ("quoted", "covered", "partial", "none")
 CONFLICTS = ("value", "number", "negation", "opposite", "cycle", "procedure")

@@ -72,7 +72,8 @@ def accept(app: App, name: str, said: Said) -> None:
     """Take in what waits. A person's decision.
 
     A statement becomes a memory and takes the place of what it contradicts; an edited file that of its memory; a link
-    between words of the transcript retires the older ones. 'recall memory list --proposals' shows what waits.
+    between words of the transcript retires the older ones; a memory that was proposed to be put away is archived.
+    'recall memory list --proposals' shows what waits.
 
     \b
         recall memory accept abcdefghij
@@ -83,7 +84,8 @@ def accept(app: App, name: str, said: Said) -> None:
     candidate, held = proposal(desk.workspace, hand, name)
     found = accepted(hand, candidate, held)
     links = [one.body for one in found if one.type == "memory.superseded"]
-    told = [
+    told = [f"{one.body['memory'][:10]} is archived" for one in found if one.type == "memory.archived"]
+    told += [
         f"{one['by']['event'][:10]} takes the place of {one['of']['event'][:10]} ({one['reason']})" for one in links
     ]
     finish(desk, found, "; ".join(told) or f"{written(found)[:10]} {candidate.memory_type}: {candidate.text}")

@@ -244,7 +244,10 @@ def say_proposals(found: dict[str, tuple[Candidate, CandidateState | None]], as_
                 }
             )
             continue
-        against = f", for {replaces}" if replaces else f", against {target}" if target else ""
+        why = f": {candidate.why}" if candidate.found_by == "archive" else ""
+        against = (
+            f" {target}{why}" if why else f", for {replaces}" if replaces else f", against {target}" if target else ""
+        )
         kind = f"{candidate.memory_type:<15}"
         say(f"{name[:10]} {reason:<13} {kind} {head(candidate.text)} ({candidate.found_by}{against})")
     if not found and not as_json:

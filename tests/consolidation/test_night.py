@@ -5,15 +5,25 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from zoneinfo import ZoneInfo
 
 import pytest
 from support.record import NOW
+from support.remembered import written
 from support.running import CAUSE, Running, make_running, talk_of_causes
 
+from consolidation.candidates import candidate_of
+from consolidation.commands import Hand, accepted, declined
+from consolidation.model import Candidate
 from consolidation.night import FILE, VERIFIED, Night, last, night
 from consolidation.run import LOCK
-from transcript.errors import RecallError
+from consolidation.triggers import LEAST
+from transcript.curation import Author
+from transcript.errors import CurationError, RecallError
+from transcript.event import stamp
 from transcript.lock import FileLock
+from transcript.memories import CandidateState
+from transcript.memory_told import Told
 
 LATER = "The issue is that `saveUser()` drops `created_at` for the rows of guests and of imported users."
 LAST = "The root cause is that `parseDate()` reads `08/09` as the ninth of August wherever no locale is set."
@@ -181,3 +191,92 @@ def test_memories_that_no_longer_hold_or_are_too_many_are_due_and_the_night_says
     run(project, NOW + timedelta(days=2))
 
     assert [event.body["trigger"] for event in project.events("checkpoint")] == ["nightly", "nightly", "bloat"]
+
+
+def crowded(project: Running, most: int) -> None:
+    """Have two memories where one is the most there should be."""
+    project.run()
+    small = replace(project.settings.consolidation, bloat_memories=most)
+    project.settings = replace(project.settings, consolidation=small)
+
+
+def proposals(project: Running) -> list[CandidateState]:
+    return [one for one in project.state().candidates.values() if one.body["found_by"] == "archive"]
+
+
+def test_the_night_proposes_to_put_away_what_there_is_too_much_of_and_puts_nothing_away(tmp_path: Path) -> None:
+    project = make_running(tmp_path, talk_of_causes(CAUSE, LATER))
+    crowded(project, 1)
+
+    planned = run(project, NOW + timedelta(days=1), dry_run=True)
+    run(project, NOW + timedelta(days=1))
+    again = run(project, NOW + timedelta(days=2))
+
+    [one] = proposals(project)
+    assert (one.pending, one.decided and one.decided["tier"]) == (True, "governed")
+    assert one.body["why"] == "no answer has used it, and there are 2 memories"
+    assert len(project.state().current(NOW + timedelta(days=2))) == 2
+    assert states(again)["consolidate"] == "unchanged"
+    assert planned.report is not None
+    assert one.id in [event["id"] for event in planned.report.would_write]
+
+
+def test_what_is_proposed_to_be_put_away_a_person_archives_or_keeps_for_good(tmp_path: Path) -> None:
+    project = make_running(tmp_path, talk_of_causes(CAUSE, LATER, LAST))
+    crowded(project, 1)
+    run(project, NOW + timedelta(days=1))
+    first, second = proposals(project)
+    at = Told("2026-12-03T12:00:00.000Z")
+
+    def hand(kind: str) -> Hand:
+        author = Author("ana", kind)
+        return Hand(project.log, project.state(), author, at, project.workspace.id_key(), project.settings)
+
+    with pytest.raises(CurationError, match="is an agent"):
+        accepted(hand("agent"), candidate_of(first.body), first)
+    project.log.append(accepted(hand("human"), candidate_of(first.body), first), now=NOW)
+    project.log.append(declined(hand("human"), candidate_of(second.body), second), now=NOW)
+    run(project, NOW + timedelta(days=4))
+
+    archived = [memory for memory in project.state().memories.values() if memory.archived]
+    assert [memory.statement for memory in archived] == [first.body["text"]]
+    assert [one.id for one in proposals(project) if one.pending] == []
+
+
+def test_a_memory_that_expired_is_proposed_once_enough_have(tmp_path: Path) -> None:
+    project = make_running(tmp_path, talk_of_causes(CAUSE))
+    project.run()
+    [memory] = project.state().memories.values()
+    for number in range(LEAST):
+        ends = {"valid_to": "2026-03-10T00:00:00.000Z"} if number > 3 else {}
+        place = memory.sources[0]
+        told = written(Candidate("cause", "lesson", f"Fact {number} of the pilot.", (place,), memory.said_at), **ends)
+        project.log.append([told], now=NOW)
+
+    run(project, NOW + timedelta(days=30))
+
+    assert {one.body["text"] for one in proposals(project)} == {f"Fact {n} of the pilot." for n in range(4, LEAST)}
+    assert {one.body["why"] for one in proposals(project)} == {"it held until 2026-03-10T00:00Z"}
+
+
+@pytest.mark.parametrize(
+    ("first", "second"),
+    [
+        (datetime(2026, 3, 29, 1, 59, 59), datetime(2026, 3, 29, 3, 0, 1)),
+        (datetime(2026, 10, 25, 2, 17), datetime(2026, 10, 25, 2, 17, fold=1)),
+    ],
+    ids=["an hour that is not", "an hour that comes twice"],
+)
+def test_a_job_of_local_time_does_the_work_once_where_the_clock_is_changed(
+    first: datetime, second: datetime, project: Running
+) -> None:
+    berlin = ZoneInfo("Europe/Berlin")
+
+    done = run(project, first.replace(tzinfo=berlin))
+    before = project.workspace.activity.read_bytes()
+    again = run(project, second.replace(tzinfo=berlin))
+
+    assert (done.state, again.state) == ("complete", "complete")
+    assert project.workspace.activity.read_bytes() == before
+    assert states(again)["consolidate"] == "unchanged"
+    assert last(project.workspace)["at"] == stamp(second.replace(tzinfo=berlin))

@@ -11,8 +11,10 @@ from support.record import NOW
 from support.running import CAUSE, Running, make_running, talk_of_causes
 
 from consolidation import steps
+from consolidation.find import find as finding
 from consolidation.model import Candidate, SessionView
 from consolidation.run import LOCK
+from consolidation.sessions import views
 from recall.memory_settings import ConsolidationSettings
 from transcript.errors import RecallError
 from transcript.lock import FileLock
@@ -250,3 +252,43 @@ def test_what_a_person_kept_out_is_not_read(tmp_path: Path) -> None:
     project.run()
 
     assert project.state().candidates == {}
+
+
+def edited(project: Running, old: str, new: str) -> None:
+    """Change the file of the memory whose words `old` stands in."""
+    folder = (project.workspace.root or Path()) / ".recall" / "memory"
+    [path] = [path for path in folder.glob("*.md") if path.name != "MEMORY.md" and old in path.read_text("utf-8")]
+    path.write_text(path.read_text("utf-8").replace(old, new), "utf-8")
+
+
+def test_each_run_that_takes_in_an_edit_alone_leaves_its_checkpoint(project: Running) -> None:
+    project.run()
+    found = []
+    for hour, (old, new) in enumerate([("by the shell", "by the login shell"), ("APP_HOME", "APP_ROOT")], 1):
+        edited(project, old, new)
+        found.append(project.run(later=hour))
+
+    assert [report.state for report in found] == ["complete", "complete"]
+    assert [event.id for event in project.events("checkpoint")][1:] == [report.checkpoint for report in found]
+    idle = project.run(later=3)
+    assert (idle.state, idle.checkpoint) == ("unchanged", found[-1].checkpoint)
+
+
+def test_what_two_sessions_say_a_person_is_asked_about_once(project: Running) -> None:
+    def said_in(number: int) -> Candidate:
+        view = next(one for one in views(project.log, None) if one.session == f"s{number}")
+        found = next(one for one in finding(view, project.state(), b"k" * 32, lambda _: []) if one.text == OTHER)
+        return replace(found, found_by="drafter", memory_type="runbook", drafted_by="model/1")
+
+    project.goes_on(talk_of_causes(OTHER, session="s2"))
+    first, second, apart = said_in(1), said_in(2), replace(said_in(2), memory_type="role_standard")
+    project.changes = drafting([first])
+    project.run()
+    project.goes_on(talk_of_causes(CAUSE, session="s3"))
+    project.changes = drafting([second, apart])
+    project.run(later=1)
+
+    held = project.state().candidates
+    assert [name for name in (first.id, second.id, apart.id) if held[name].pending] == [first.id, apart.id]
+    ended = held[second.id].decided or {}
+    assert (ended["reason"], ended["target"]) == ("duplicate", first.id)
