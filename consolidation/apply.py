@@ -1,10 +1,13 @@
 """Brings what the index knows of a memory's worth up to what the record proves: weights, approvals, risks."""
 
+from dataclasses import asdict
+
 from consolidation.approval import Authorised
 from consolidation.experience import Experience, experience_of
 from consolidation.settings import Settings
 from indexer import standing
 from indexer.store import Store
+from transcript.canonical import canonical, sha256_hex
 from transcript.event import moment
 from transcript.log import Log
 from transcript.memories import Memory, fold_memories
@@ -26,7 +29,18 @@ def apply(
     log = Log(workspace)
     state = fold_memories(log)
     worth = experience_of(log, settings.experience, authorised=authorised)
-    return standing.write(store, {name: weighed(one, state.memories.get(name)) for name, one in worth.items()})
+    rows = {name: weighed(one, state.memories.get(name)) for name, one in worth.items()}
+    return standing.write(store, rows, under=_under(settings))
+
+
+def is_due(store: Store, settings: Settings, *, unmade: bool = True) -> bool:
+    """Say whether an index holds weights of other settings than these, or, with `unmade`, none at all."""
+    held = standing.made_under(store)
+    return store.generation > 0 and held != _under(settings) and (unmade or bool(held))
+
+
+def _under(settings: Settings) -> str:
+    return sha256_hex(canonical(asdict(settings.experience)))[:12]
 
 
 def weighed(experience: Experience, memory: Memory | None) -> standing.Weighed:

@@ -42,8 +42,11 @@ class Weighed:
         return int(self.approved), self.raw, self.hits, self.applied, roles, risks
 
 
-def write(store: Store, rows: Mapping[str, Weighed]) -> int:
-    """Let the serving generation hold exactly these weights, by whole event id; return how many rows changed."""
+def write(store: Store, rows: Mapping[str, Weighed], *, under: str = "") -> int:
+    """Let the serving generation hold exactly these weights, by whole event id; return how many rows changed.
+
+    `under` stands for the settings that they were made under, as `made_under` returns it.
+    """
     g = store.generation
     if not g:
         return 0
@@ -51,13 +54,21 @@ def write(store: Store, rows: Mapping[str, Weighed]) -> int:
     held = weights(store)
     changed = {e: wanted.get(e, _NOTHING) for e in wanted.keys() | held.keys()}
     changed = {event: row for event, row in changed.items() if row != held.get(event, _NOTHING)}
-    if not changed:
+    if not changed and made_under(store) == under:
         return 0
-    with store.transaction():
+    with store.transaction(changes=bool(changed)):
         for event in sorted(changed):
             _upsert(store.run, g, event, **dict(zip(_WEIGHTS, changed[event], strict=True)))
         store.run(f"DELETE FROM standing_{g} WHERE {_TOLD} AND ({_EARNED}) = (?, ?, ?, ?, ?, ?)", _NOTHING)
+        store.run("INSERT OR REPLACE INTO meta VALUES ('weighed_under', ?)", (under,))
     return len(changed)
+
+
+def made_under(store: Store) -> str:
+    """Return what stands for the settings that the weights were made under, "" where none were made yet."""
+    for (under,) in store.run("SELECT value FROM meta WHERE key = 'weighed_under'"):
+        return str(under)
+    return ""
 
 
 def weights(store: Store) -> dict[str, tuple[Any, ...]]:

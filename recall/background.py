@@ -28,11 +28,15 @@ SETTLE_S = 0.5  # the harness writes its last lines a moment after the event
 MOST_ROUNDS = 20
 EMBED_S = 300.0
 NAME = "background"
+Weigh = Callable[["Workspace", "Store", "Config"], object]
 SITE = str(Path(__file__).resolve().parents[1])
 
 
-def main(arguments: list[str]) -> None:
-    """Run as the detached process: DATA CWD MARKS LOCK, as `recall.spawn.start_capture` gives them."""
+def main(arguments: list[str], weigh: Weigh | None = None) -> None:
+    """Run as the detached process: DATA CWD MARKS LOCK, as `recall.spawn.start_capture` gives them.
+
+    `weigh` brings what the index knows of memories' worth up to the record, where it lost that or a setting changed.
+    """
     data, cwd, marks, locked = arguments
     spawn.settle(int(locked))
     env = {name: value for name, value in os.environ.items() if name != "RECALL_CHILD"}  # this child captures
@@ -40,7 +44,7 @@ def main(arguments: list[str]) -> None:
     again = Path(f"{marks}.again")
     while held is not None:
         try:
-            rounds(Path(data), Path(cwd), again, env)
+            rounds(Path(data), Path(cwd), again, env, weigh=weigh)
         except Exception as error:  # nobody watches this process: the failure is counted for health
             hook_counters.add(Path(data), NAME, f"error:{type(error).__name__}")
             again.unlink(missing_ok=True)
@@ -49,14 +53,22 @@ def main(arguments: list[str]) -> None:
     os._exit(0)
 
 
-def rounds(data: Path, cwd: Path, again: Path, env: Mapping[str, str], *, settle_s: float = SETTLE_S) -> int:
+def rounds(
+    data: Path,
+    cwd: Path,
+    again: Path,
+    env: Mapping[str, str],
+    *,
+    settle_s: float = SETTLE_S,
+    weigh: Weigh | None = None,
+) -> int:
     """Capture until no hook asks for more, and return how often."""
     done = 0
     while again.exists() and done < MOST_ROUNDS:
         time.sleep(settle_s)
         marks = spawn.take_marks(again)
         try:
-            workspace = capture(data, cwd, {**env, **_homes(marks)}, should_stop=again.exists)
+            workspace = capture(data, cwd, {**env, **_homes(marks)}, should_stop=again.exists, weigh=weigh)
             if workspace is not None:
                 start_checkpoints(workspace, data, cwd, env, _occasions(marks))
         except RecallError as error:
@@ -100,7 +112,12 @@ def start_checkpoints(
 
 
 def capture(
-    data: Path, cwd: Path, env: Mapping[str, str], *, should_stop: Callable[[], bool] = lambda: False
+    data: Path,
+    cwd: Path,
+    env: Mapping[str, str],
+    *,
+    should_stop: Callable[[], bool] = lambda: False,
+    weigh: Weigh | None = None,
 ) -> Workspace | None:
     """Take in, index and embed what is new in the project of cwd, and return its workspace.
 
@@ -122,7 +139,7 @@ def capture(
     sync(workspace, data, env, settings=settings.capture())
     refresh(workspace)
     rules_block.keep_up(data, workspace, most_tokens=settings.handoff().told_tokens)
-    index(workspace, settings, data, should_stop=should_stop)
+    index(workspace, settings, data, should_stop=should_stop, weigh=weigh)
     use.note_uses(workspace)
     turnstate.prune(workspace.run_dir, now=datetime.now(UTC))
     hook_counters.compact(data)
@@ -130,9 +147,14 @@ def capture(
 
 
 def index(
-    workspace: Workspace, settings: Config, data: Path, *, should_stop: Callable[[], bool] = lambda: False
+    workspace: Workspace,
+    settings: Config,
+    data: Path,
+    *,
+    should_stop: Callable[[], bool] = lambda: False,
+    weigh: Weigh | None = None,
 ) -> None:
-    """Make what was taken in searchable: words at once, vectors after it."""
+    """Make what was taken in searchable: words at once, what memories are worth, vectors after it."""
     from indexer import power, queue, writer
     from indexer.embedder import load
     from indexer.store import Store
@@ -144,6 +166,8 @@ def index(
         embedder = load(shape.model, data_home=str(data), threads=power.thread_count(shape.threads))
     with Store.open(workspace.index_path, "w") as store:
         writer.index(workspace, store, shape, now=datetime.now(UTC), embedder=embedder)
+        if weigh is not None:
+            weigh(workspace, store, settings)
         if embedder is not None:
             until = time.monotonic() + EMBED_S
             with contextlib.suppress(LockBusy):

@@ -56,7 +56,7 @@ def start_capture(
     """
     name = f"{data}/run/capture-{workspace or f'{zlib.crc32(os.fsencode(cwd)):08x}'}"
     occasion = f"{OCCASION}{event} {session}\n" if event else ""
-    return _start("recall.background", data, site, cwd, name, f"{home}\n{occasion}")
+    return _start("recall.cli.capture_job", data, site, cwd, name, f"{home}\n{occasion}")
 
 
 def start_checkpoint(data: str, site: str, cwd: str, *, workspace: str, trigger: str, link: str = "") -> bool:

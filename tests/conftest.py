@@ -64,7 +64,7 @@ def _processes_of(folder: Path) -> dict[int, str]:
         if any(word.startswith(os.fsencode(folder) + b"/") for word in words) and any(
             name in word
             for word in words
-            for name in (b"recall.cli.serve", b"recall.background", b"recall.cli.checkpoint_job")
+            for name in (b"recall.cli.serve", b"recall.cli.capture_job", b"recall.cli.checkpoint_job")
         ):
             found[int(process.name)] = b" ".join(words).decode("utf-8", "replace")
     return found

@@ -200,11 +200,13 @@ class App:
 
         from indexer.tokens import TokenCounter
         from recall import ledger
+        from recall.cli.work import keep_weights_up
         from recall.engine import recall
         from recall.query import Query
         from scoring.pool import score_pool
 
         workspace = self.workspace()
+        keep_weights_up(self, workspace)
         settings = self.config.settings()
         if budget:
             settings = replace(settings, budget=replace(settings.budget, mode=budget))

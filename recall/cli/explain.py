@@ -16,7 +16,7 @@ def command(app: App, turn: str | None, as_json: bool, demo: bool) -> None:
 
     Each with its sum, and why it was shown or left out. TURN is the id, or the block's hash, that 'recall last -n
     20' prints; without it the last turn of a hook is explained, or the last search where no hook has answered yet.
-    Nothing is written.
+    The record stays as it is.
 
     \b
         recall explain

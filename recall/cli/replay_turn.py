@@ -23,7 +23,7 @@ def command(app: App, ctx: click.Context, turn: str | None, as_json: bool, demo:
     """Run a turn again and compare its block.
 
     With its own clock and settings. Exits 1 when another block comes out, and names what has changed since. Without
-    TURN it is the last turn of a hook, or the last search where no hook has answered yet. Nothing is written.
+    TURN it is the last turn of a hook, or the last search where no hook has answered yet. The record stays as it is.
 
     \b
         recall replay-turn
@@ -51,12 +51,14 @@ def outcome(replay: Replay) -> str:
 def again(app: App, name: str | None) -> Replay:
     """Replay the turn of this name, or the last one, through the index as it is now."""
     from indexer.tokens import TokenCounter
+    from recall.cli.work import keep_weights_up
     from recall.replay import replay_turn
     from scoring.pool import score_pool
 
     workspace = app.workspace()
     log = app.log(workspace)
     body = log.body(app.turn_event(name, log))
+    keep_weights_up(app, workspace)
     with app.store(workspace) as store:
         vectors = None if body.get("words_only") else app.vectors(store)
         return replay_turn(body, store, vectors, count_tokens=TokenCounter(), scorer=score_pool)

@@ -9,6 +9,8 @@ from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from recall.cli.app import App
+from recall.cli.output import note
+from transcript.errors import RecallError
 from transcript.paths import write_atomic
 
 if TYPE_CHECKING:
@@ -112,6 +114,7 @@ def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
 
     The model is loaded only where text waits for it.
     """
+    from consolidation.apply import is_due
     from health.gather_record import waiting
     from indexer import queue, writer
     from indexer.audit import watermark_seq
@@ -130,7 +133,7 @@ def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
             queue.embed(store, embedder, shape, should_stop=lambda: time.monotonic() > until)
             left = len(queue.pending(store, store.generation, shape))
         seq = watermark_seq(store)
-        weighed = weigh(app, workspace, store) if seq != before else 0
+        weighed = weigh(app, workspace, store) if seq != before or is_due(store, settings_of(app)) else 0
         meta = store.meta()
         return {
             "watermark": seq,
@@ -150,6 +153,24 @@ def weigh(app: App, workspace: Workspace, store: Store) -> int:
     from consolidation.apply import apply
 
     return apply(workspace, store, settings_of(app))
+
+
+def keep_weights_up(app: App, workspace: Workspace) -> None:
+    """Weigh memories anew where a setting of `[experience]` has changed since, so that a search goes by those in force.
+
+    An index that cannot be written to stays as it is, and a line on standard error says so.
+    """
+    from consolidation.apply import is_due
+
+    settings = settings_of(app)
+    with app.store(workspace) as store:
+        if not is_due(store, settings, unmade=False):
+            return
+    try:
+        with app.store(workspace, "w") as store:
+            weigh(app, workspace, store)
+    except (RecallError, OSError) as error:
+        note(f"memories are weighed by earlier settings of [experience]: {error}")
 
 
 def health(app: App, workspace: Workspace, *, light: bool) -> Mapping[str, Any]:

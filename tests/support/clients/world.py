@@ -15,7 +15,7 @@ from support.clients.client import Client
 from support.hooks import stop_services, wait_for
 
 LONGEST_TURN_S = 120
-DETACHED = (b"recall.background", b"recall.cli.checkpoint_job")
+DETACHED = (b"recall.cli.capture_job", b"recall.cli.checkpoint_job")
 
 
 @dataclass
