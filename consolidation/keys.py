@@ -1,0 +1,196 @@
+"""The keys a person's decisions are signed with: files of the data folder, outside every workspace and record.
+
+A key is read only when it is a regular file of ours that nobody else can open; it never enters an environment, an
+argument, an event, a log line or an error.
+"""
+
+import contextlib
+import errno
+import os
+import re
+import stat
+from dataclasses import dataclass, field
+from datetime import datetime
+from hashlib import sha256
+from pathlib import Path
+
+from transcript.coord_codes import key_fault
+from transcript.event import stamp
+from transcript.paths import fsync_dir, secure_dir, write_all, write_atomic
+
+FOLDER, CURRENT, REVOKED, USED = "keys", "approval.key", "revoked", "used"
+KEY_BYTES = 32
+ID_LENGTH = 16
+_DOMAIN = b"recall-key/1\n"
+_HEX = re.compile(rb"[0-9a-f]{64}")
+_MOST_BYTES = 256  # of a key file; one that is longer is none
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key and its public id (16 hex digits). The secret is never printed."""
+
+    id: str
+    secret: bytes = field(repr=False)
+
+
+@dataclass(frozen=True, slots=True)
+class KeyEntry:
+    """What `list` says of a key: its id, `current`, `rotated` or `revoked`, and why it was revoked."""
+
+    id: str
+    state: str
+    reason: str = ""
+
+
+def key_id(secret: bytes) -> str:
+    """Return the public id of a key."""
+    return sha256(_DOMAIN + secret).hexdigest()[:ID_LENGTH]
+
+
+class KeyStore:
+    """The keys of one data folder. Every fault is a KeyFault with a code of `transcript.coord_codes`."""
+
+    def __init__(self, data: Path) -> None:
+        self.folder = data / FOLDER
+
+    def current(self) -> Key:
+        """Return the key that signs now; a revoked one is a fault."""
+        key = self._read(self.folder / CURRENT)
+        if key.id in self.revoked():
+            raise key_fault("key_revoked", key.id)
+        return key
+
+    def by_id(self, name: str, *, even_revoked: bool = False) -> Key:
+        """Return a key by its id; `key_unknown` where there is none, `key_revoked` unless even_revoked."""
+        if re.fullmatch(f"[0-9a-f]{{{ID_LENGTH}}}", name) is None:
+            raise key_fault("key_unknown")
+        if not even_revoked and name in self.revoked():
+            raise key_fault("key_revoked", name)
+        rotated = self.folder / f"approval-{name}.key"
+        if os.path.lexists(rotated):
+            key = self._read(rotated)
+            if key.id == name:
+                return key
+            raise key_fault("key_unknown", name)
+        key = self._read(self.folder / CURRENT)
+        if key.id != name:
+            raise key_fault("key_unknown", name)
+        return key
+
+    def create(self) -> Key:
+        """Make the first key; `key_exists` where there is one already."""
+        secure_dir(self.folder)
+        path = self.folder / CURRENT
+        if os.path.lexists(path):
+            raise key_fault("key_exists")
+        part = self.folder / f".{CURRENT}.{os.getpid()}.{os.urandom(4).hex()}"
+        write_atomic(part, _new())
+        try:
+            os.link(part, path)
+        except FileExistsError:
+            raise key_fault("key_exists") from None
+        finally:
+            part.unlink(missing_ok=True)
+        fsync_dir(self.folder)
+        return self._read(path)
+
+    def rotate(self) -> tuple[Key, str]:
+        """Make a new key the current one; return it and the id of the old, which from now on only verifies.
+
+        An old key that cannot be trusted (exposed, short) is kept under its own id as well, so that what it signed
+        before can be told from what it never signed.
+        """
+        old = self._read(self.folder / CURRENT, trusted=False)
+        kept = self.folder / f"approval-{old.id}.key"
+        if not kept.exists():
+            write_atomic(kept, old.secret.hex().encode("ascii") + b"\n")
+        write_atomic(self.folder / CURRENT, _new())
+        return self._read(self.folder / CURRENT), old.id
+
+    def revoke(self, name: str, reason: str, *, now: datetime) -> None:
+        """Take back every trust in a key: what it signed and is not applied yet never will be."""
+        self.by_id(name, even_revoked=True)
+        if name not in self.revoked():
+            self._append(REVOKED, f"{name} {stamp(now)} {' '.join(reason.split())}")
+
+    def revoked(self) -> dict[str, str]:
+        """Return the reasons of revoked keys by their ids."""
+        rows = [line.split(" ", 2) for line in self._lines(REVOKED)]
+        return {row[0]: row[2] if len(row) > 2 else "" for row in rows}
+
+    def used(self, store: str, nonce: str) -> bool:
+        """Say whether an approval was applied in a workspace; survives whatever is put back there."""
+        return f"{store} {nonce}" in self._lines(USED)
+
+    def burn(self, store: str, nonce: str) -> None:
+        """Note, durably and once, that an approval was applied."""
+        if not self.used(store, nonce):
+            self._append(USED, f"{store} {nonce}")
+
+    def _lines(self, name: str) -> list[str]:
+        try:
+            return (self.folder / name).read_text("utf-8").splitlines()
+        except FileNotFoundError:
+            return []
+
+    def _append(self, name: str, line: str) -> None:
+        secure_dir(self.folder)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
+        descriptor = os.open(self.folder / name, flags, 0o600)
+        try:
+            write_all(descriptor, line.encode() + b"\n")
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)
+        fsync_dir(self.folder)
+
+    def _read(self, path: Path, *, trusted: bool = True) -> Key:
+        """Return the key of a file; unless trusted is asked for, also one that others could read."""
+        data = _opened(path, trusted=trusted).strip()
+        if _HEX.fullmatch(data) is None:
+            raise key_fault("key_short", path.name)
+        secret = bytes.fromhex(data.decode("ascii"))
+        return Key(key_id(secret), secret)
+
+    def list(self) -> list[KeyEntry]:
+        """Return every key there is a file or a revocation of: the current one first, then by id."""
+        revoked = self.revoked()
+        found: dict[str, str] = {}
+        with contextlib.suppress(Exception):
+            found[self._read(self.folder / CURRENT, trusted=False).id] = "current"
+        for path in sorted(self.folder.glob("approval-*.key")) if self.folder.is_dir() else ():
+            found.setdefault(path.stem.removeprefix("approval-"), "rotated")
+        for name in sorted(revoked):
+            found[name] = "revoked"
+        return [KeyEntry(name, state, revoked.get(name, "")) for name, state in found.items()]
+
+
+def _new() -> bytes:
+    return os.urandom(KEY_BYTES).hex().encode("ascii") + b"\n"
+
+
+def _opened(path: Path, *, trusted: bool) -> bytes:
+    """Return a key file's bytes after looking at what was opened, not at what the name says."""
+    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
+    try:
+        if path.parent.is_symlink() or path.is_symlink():  # where the system has no O_NOFOLLOW
+            raise key_fault("key_link", path.name)
+        descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0))
+    except (FileNotFoundError, NotADirectoryError):
+        raise key_fault("key_missing") from None
+    except OSError as error:
+        linked = error.errno in (errno.ELOOP, getattr(errno, "EMLINK", errno.ELOOP))
+        raise key_fault("key_link" if linked else "key_owner", path.name) from None
+    try:
+        found = os.fstat(descriptor)
+        if not stat.S_ISREG(found.st_mode):
+            raise key_fault("key_link", path.name)
+        if os.name == "posix" and trusted:
+            if found.st_uid != os.geteuid():
+                raise key_fault("key_owner", path.name)
+            if found.st_mode & 0o077 or path.parent.stat().st_mode & 0o022:
+                raise key_fault("key_exposed", path.name)
+        return os.read(descriptor, _MOST_BYTES)
+    finally:
+        os.close(descriptor)
