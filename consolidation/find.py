@@ -8,14 +8,12 @@ from consolidation import (
     find_choices,
     find_commits,
     find_curated,
-    find_recovered,
     find_repeated,
     find_summary,
     find_wishes,
 )
 from consolidation.finding import Places
-from consolidation.model import Candidate, SessionView
-from indexer.replacements import looks_like_code
+from consolidation.model import Candidate, SessionView, folded
 from transcript.memories import MemoryState
 
 Finder = Callable[[SessionView, MemoryState, bytes, Places], list[Candidate]]
@@ -25,13 +23,17 @@ FINDERS: tuple[Finder, ...] = (
     find_choices.find,
     find_causes.find,
     find_commits.find,
-    find_recovered.find,
     find_repeated.find,
     find_summary.find,
 )
-RESTATED = frozenset({"cause", "commit", "recovered", "report"})  # said again and better as a session goes on
+RESTATED = frozenset({"cause", "commit", "report"})  # said again and better as a session goes on
+TYPED = frozenset({"wish", "choice"})
 FULLER = frozenset({"commit", "report"})  # they say what came of it
 SHARED, ALIKE = 2, 0.6
+_NAME = re.compile(  # as it is written in code: joined words, capitals, paths, flags
+    r"\b(?:[a-z]\w*\.[A-Z]\w+|[a-z]+[A-Z]\w*|[A-Z]\w*[a-z][A-Z]\w*|\w*[^\W_]_\w+|[A-Z]{5,}|[A-Z]\w+(?=\(\)))\b|"
+    r"(?<=`)[^`\s]*[./:_-][^`\s]*(?=`)|(?<!\w)--[a-z][\w-]+|[\w-]+\.[a-z]{1,5}\b(?!\()"
+)
 _WORD = re.compile(r"\w[\w.~/-]{2,}")
 
 
@@ -40,7 +42,7 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
 
     `places` says where a sentence stands word for word elsewhere. What two finders quote from the same place is the
     first one's. Of causes that share two identifiers the last is kept: the earlier ones were on the way to it. What
-    a report or a commit says as well is kept in its words.
+    a report or a commit says as well is kept in its words, what was typed twice in its first place.
     """
     found: dict[tuple[str, str, int, int], Candidate] = {}
     for finder in FINDERS:
@@ -52,6 +54,8 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
 
 
 def _restated(candidate: Candidate, earlier: list[Candidate], later: list[Candidate]) -> bool:
+    if candidate.found_by in TYPED:
+        return any(other.found_by in TYPED and folded(other.text) == folded(candidate.text) for other in earlier)
     if candidate.found_by not in RESTATED:
         return False
     if candidate.found_by == "cause" and any(
@@ -66,7 +70,12 @@ def _restated(candidate: Candidate, earlier: list[Candidate], later: list[Candid
 
 
 def _shared(one: Candidate, other: Candidate) -> int:
-    return len({name for name in one.subject if looks_like_code(name)}.intersection(other.subject))
+    return len(_names(one.text) & _names(other.text))
+
+
+def _names(text: str) -> set[str]:
+    """Return the identifiers of a text, without their marks."""
+    return {found[0] for found in _NAME.finditer(text)}
 
 
 def _likeness(one: str, other: str) -> float:

@@ -6,7 +6,8 @@ Either the cause is said first and acted upon afterwards, or a final answer tell
 import re
 from collections.abc import Callable, Iterator, Sequence
 
-from consolidation.finding import DANGLING, HEDGE, IDENTIFIER, POINTING, Places, Sentence, joined, made, part_of, prose
+from consolidation.alone import is_mended, stands_alone
+from consolidation.finding import HEDGE, IDENTIFIER, Places, Sentence, joined, made, part_of, prose
 from consolidation.model import Candidate, SessionView, Step
 from transcript.memories import MemoryState
 from transcript.projections.fold import PATH_KEYS, is_write
@@ -37,28 +38,33 @@ _COMES_OF_IT = re.compile(
     r"without (?:subtract|check|reset|clear)ing|actually (?:inherits|returns|drops))\b",
     re.IGNORECASE,
 )
-_SEEN = re.compile(  # the code says it now: what was missing is there, what is shown has changed
-    r"\b(?:(?:was|were|is|are) missing|(?:wasn't|weren't|isn't|doesn't|didn't) (?:receiv|pars|pass|sett?)(?:e|ing)?|"
-    r"(?:was|were) not being (?:saved|passed|set)|showed|printed|displayed)\b(?![^.]*\bso\b)|"
-    r"\b(?:was|were)(?:n't| not) (?:being )?\w+ed\W*$",
-    re.IGNORECASE,
-)
 _LABEL = re.compile(r"\W*\*\*")
 _TESTS = re.compile(
-    r"\bTest[A-Z]\w+|\b\w+_test\b|\btestenv\b|\benv\.|"
+    r"\bTest[A-Z]\w+|\b\w+_test\b|\btestenv\b|\benv\.|\btest (?:repo\w*|env\w*|fixtures?|helpers?|setup|data|cases?)\b|"
     r"^\W*(?:[\w' ]+ (?:is|was) that )?(?:the|this|one|my) (?:\w+ ){0,2}tests?\b"
 )
 _PASTED = re.compile(r"https?:|^\W*(?:error|warning|operation)\b|\btests?\b|\bcomments?\b", re.IGNORECASE)
+_ADVISES = re.compile(r"\W*(?:consider|use|add|make|try|instead|please|we|you)\b", re.IGNORECASE)
 _ASIDE = re.compile(r"\.md$|(?:_test|\.test|\.spec|_spec)\.\w+$|^test_|^testenv\b", re.IGNORECASE)
-_TURNED_OUT = re.compile(r"it turn(?:s|ed) out\b", re.IGNORECASE)
+_TURNED_OUT = re.compile(r"^\W*it turn(?:s|ed) out (?:that )?", re.IGNORECASE)
+_NUMBER = re.compile(r"\W*(?:task|bug|issue|problem|finding|cause|item) ?#?\d+\W*:[\s*_]*", re.IGNORECASE)
+_ITEM = re.compile(r"[ \t]*(?:[-*+]|\d+[.)])[ \t]")
+_SUPPOSES = re.compile(  # a line above a list that makes suppositions of its items
+    r"\b(?:possib\w+|potential\w*|likely|suspect\w*|hypothes\w+|candidates?|might|may|could|maybe|perhaps|options?|"
+    r"ideas|suggest\w*)\b",
+    re.IGNORECASE,
+)
+# of what an agent says: a build that passes tells nothing of a cause
+_TRIES = re.compile(r"\b(?:tests?|spec|pytest|jest|vitest|check|verify|ci|tox)\b|test:", re.IGNORECASE)
 _PATCHED = re.compile(r"\*\*\* (?:Update|Add) File: ([^\n]+?)(?:\n|\\n|$)")
 _SHELLS = ("bash", "shell", "exec", "terminal", "run_command", "command")
 _CHECKS = re.compile(
     r"\b(?:tests?|spec|pytest|jest|vitest|build|check|lint|vet|tsc|mypy|cargo|compile|verify|ci|tox|ruff)\b",
     re.IGNORECASE,
 )
+_LOOKS = re.compile(r"(?:cat|echo|printf|grep|rg|ls|find|sed|head|tail|git|gh|mkdir|cp|mv|rm)\b")
 _PASSING = re.compile(  # what is soon untrue, or was an agent's own slip
-    r"\b(?:at|on) lines? \d|\blines? \d+\b|\bI(?:'m| was| am| had| need)?\b|"
+    r"\.\w+:\d+\b|\b(?:at|on) lines? \d|\blines? \d+\b|\bI(?:'m| was| am| had| need)?\b|"
     r"\b(?:now|recently|currently|doesn't need|don't need|looking at|we never|staged|uncommitted)\b|"
     r"^the (?:lint|linter|tests?|build) (?:is|are|was|were) failing\b",
     re.IGNORECASE,
@@ -79,10 +85,11 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
         if step.kind not in ("prompt", "reply"):
             continue
         causes = [*_causes(step.text, _is_cause if step.kind == "reply" else _is_report)]
+        checks = _CHECKS if step.kind == "prompt" else _TRIES
         sure = step.kind == "prompt" or step.final or any(_COMES_OF_IT.search(one.text) for one in causes)
-        closed = _closed(_exchange(steps[at + 1 : at + 1 + WITHIN]), sure) if causes else None
+        closed = _closed(_exchange(steps[at + 1 : at + 1 + WITHIN]), sure, checks) if causes else None
         if causes and closed is None and step.final:
-            closed = _closed(steps[asked:at], True)
+            closed = _closed(steps[asked:at], True, checks)
         if closed is None:
             continue
         edit, run = closed
@@ -104,26 +111,42 @@ def _causes(text: str, counts: Callable[[str], bool]) -> Iterator[Sentence]:
     sentences = list(prose(text))
     end = 0
     for at, one in enumerate(sentences):
-        whole = joined(text, sentences[at:], MOST)
-        if one.start >= end and (counts(one.text) or counts(whole.text)):
+        whole = _unnumbered(joined(text, sentences[at:], MOST))
+        if one.start >= end and (counts(one.text) or counts(whole.text)) and not _supposed(text, one.start):
             end = whole.end
             yield whole
 
 
+def _unnumbered(sentence: Sentence) -> Sentence:
+    """Return a sentence without the number that a list gave it."""
+    number = _NUMBER.match(sentence.text)
+    return Sentence(sentence.start + number.end(), sentence.end, sentence.text[number.end() :]) if number else sentence
+
+
+def _supposed(text: str, start: int) -> bool:
+    """Say whether a place is in a list whose heading says that its items are suppositions."""
+    lines = text[:start].split("\n")
+    if not _ITEM.match(lines[-1]):
+        return False
+    outside = (line for line in reversed(lines) if line.strip() and line[0] not in " \t" and not _ITEM.match(line))
+    return bool(_SUPPOSES.search(next(outside, "")))
+
+
 def _is_cause(text: str) -> bool:
-    return bool(_CAUSE.search(text) and _EFFECT.search(text) and _stands(text) and not _SEEN.search(text))
+    return bool(_CAUSE.search(text) and _EFFECT.search(text) and _stands(text) and not is_mended(text))
 
 
 def _is_report(text: str) -> bool:
     """Say whether a person, or a review that they hand on, says what is wrong and what comes of it."""
     effect = _COMES_OF_IT.search(text)
     named = effect is not None and IDENTIFIER.search(text, 0, effect.start())
-    return bool(named and _stands(text) and not _PASTED.search(text))
+    return bool(named and _stands(text) and not (_PASTED.search(text) or _ADVISES.match(text)))
 
 
 def _stands(text: str) -> bool:
-    dangles = DANGLING.match(text.lstrip("*_")) and not _TURNED_OUT.match(text)
-    if not LEAST <= len(text) <= MOST or text.endswith(("?", ":")) or dangles or POINTING.search(text):
+    if not LEAST <= len(text) <= MOST or text.endswith(("?", ":")):
+        return False
+    if not stands_alone(_TURNED_OUT.sub("", text)):
         return False
     return bool(IDENTIFIER.search(text) and not (HEDGE.search(text) or _PASSING.search(text) or _TESTS.search(text)))
 
@@ -133,10 +156,10 @@ def _exchange(steps: Sequence[Step]) -> Sequence[Step]:
     return steps[: next((at for at, step in enumerate(steps) if step.kind == "prompt"), len(steps))]
 
 
-def _closed(steps: Sequence[Step], later: bool = False) -> tuple[Step, Step] | None:
+def _closed(steps: Sequence[Step], later: bool, checks: re.Pattern[str]) -> tuple[Step, Step] | None:
     """Return the first edit of these steps that is of no test, and the first check behind it, None where it failed.
 
-    With `later` a check that fails may be followed by one that passes.
+    With `later` a check that fails may be followed by one that passes. `checks` tells checks by their commands.
     """
     edit: Step | None = None
     calls: dict[str, Step] = {}
@@ -147,12 +170,17 @@ def _closed(steps: Sequence[Step], later: bool = False) -> tuple[Step, Step] | N
                 edit = step
         elif step.kind in ("ok", "error") and edit is not None:
             call = calls.get(str((step.body or {}).get("call_id", "")))
-            if call is not None and call.seq > edit.seq and _CHECKS.search(command_of(call)):
+            if call is not None and call.seq > edit.seq and _is_check(call, checks):
                 if step.kind == "ok":
                     return edit, call
                 if not later:
                     return None
     return None
+
+
+def _is_check(call: Step, checks: re.Pattern[str]) -> bool:
+    command = command_of(call)
+    return bool(checks.search(command) and not _LOOKS.match(command))
 
 
 def path_of(call: Step) -> str:

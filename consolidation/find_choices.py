@@ -6,6 +6,7 @@ An agent's "we decided …" counts only in its first reply to a person's message
 import re
 
 from consolidation.align import words_of
+from consolidation.alone import stands_alone
 from consolidation.find_wishes import asked, stands
 from consolidation.finding import HEDGE, Places, Sentence, made, spoken
 from consolidation.model import Candidate, SessionView, Step
@@ -17,6 +18,7 @@ _SETTLES = re.compile(
     r"we (?:explicitly |always |only |deliberately )*(?:use|chose|picked|removed|kept|keep|dropped|want|decided on|"
     r"decided to|agreed on|agreed to)\b.*\b(?:because|since|so that|to not|to avoid|in order to)|"
     r"that'?s why we|we (?:really |explicitly )?(?:don'?t|do not|never) want (?:to|the|any|users?)|"
+    r"in this (?:repo\w*|project|codebase),? we|"
     r"the (?:\w+ )?(?:directive|principle|rule) is|"
     r"by design|on purpose|deliberately|intentionally|absichtlich|mit absicht|exprès|a propósito)\b",
     re.IGNORECASE,
@@ -25,11 +27,16 @@ _AGREED = re.compile(r"\b(?:we|you) (?:agreed|decided|settled|chose)\b(?: (?:on|
 _ASKS = re.compile(
     r"^(?:\w+ )?(?:why|what|how|where|which)\b|"
     r"\b(?:can|could|would|should|do|does|did|is|are) (?:you|we|i|it|this|that|there)\b|"
-    r"\b(?:now|for now|first|straight away|this time|today|temporarily|option|fix|step|phase|pr|branch|commit)\b|"
+    r"\b(?:now|for now|first(?! time)|straight away|this time|today|temporarily|option|fix|step|phase|pr|branch|"
+    r"commit)\b|"
     r"#\d|\b[a-d]\b$|^(?:yeah|yes|yep|ok|okay)\b",
     re.IGNORECASE,
 )
-_REASONED = re.compile(r"\bthat'?s why we\b|\bwe (?:\w+ )*use\b.*\b(?:to not|because|so that)\b", re.IGNORECASE)
+_REASONED = re.compile(
+    r"\bthat'?s why we\b|\bwe (?:\w+ )*use\b.*\b(?:to not|because|so that)\b|"
+    r"\bin this (?:repo\w*|project|codebase),? we\b",
+    re.IGNORECASE,
+)
 _WORD = re.compile(r"[^\W\d_][\w'’./-]{2,}")
 _EMPTY = words_of(
     "the and but that this with for let's lets yeah yes okay cool then have has will want they them those these here "
@@ -68,7 +75,7 @@ def _settles(text: str) -> bool:
     plain = text.replace("’", "'")
     if len(plain) > MOST or plain.endswith(("?", ":")) or not _SETTLES.search(plain):
         return False
-    if _ASKS.search(plain) and not _REASONED.search(plain):
+    if not stands_alone(plain) or (_ASKS.search(plain) and not _REASONED.search(plain)):
         return False
     return not HEDGE.search(re.sub(r"\blet'?s\b", "", plain, flags=re.IGNORECASE)) and _says_what(plain)
 

@@ -16,9 +16,18 @@ from transcript.memories import MemoryState, Span
 
 MOST_WORDS, LEAST_WORDS = 40, 3
 _LASTING = re.compile(
-    r"\b(?:always|never|from now on|going forward|in (?:the )?future|as a rule|every time|each time|whenever|prefer|"
-    r"immer|nie|niemals|ab (?:jetzt|sofort)|in zukunft|künftig|toujours|jamais|"
+    r"\b(?:always|wherever|never|from now on|going forward|in (?:the )?future|as a rule|every time|each time|whenever|"
+    r"prefer|immer|nie|niemals|ab (?:jetzt|sofort)|in zukunft|künftig|toujours|jamais|"
     r"désormais|siempre|nunca|a partir de ahora)\b",
+    re.IGNORECASE,
+)
+_RULE = re.compile(  # laid down for a case, or for all that it fits
+    r"^(?:if|when|whenever|once) [^,]{5,90}, (?:please )?(?:always|never|don'?t|do not)\b|"
+    r"\bwherever (?:we|you|it|possible)\b",
+    re.IGNORECASE,
+)
+_WRITTEN = re.compile(  # asked for as a sentence of the project's own documents: it can be read there
+    r"\b(?:update|extend|amend|add to|put in|note in|write in) \S+\.(?:md|rst|txt|adoc),? (?:so )?(?:that|to say)\b",
     re.IGNORECASE,
 )
 _MOMENTARY = re.compile(
@@ -108,7 +117,9 @@ def stands(sentence: str) -> bool:
     """Say whether a sentence lays something down for good, and says of what."""
     text = sentence.strip(" *").replace("’", "'")
     words = [word.lower() for word in _WORD.findall(text)]
-    if not LEAST_WORDS <= len(words) <= MOST_WORDS or text.endswith(("?", ":")) or not is_wish(text):
+    if not LEAST_WORDS <= len(words) <= MOST_WORDS or text.endswith(("?", ":")):
+        return False
+    if not (is_wish(text) or _RULE.search(text)) or _WRITTEN.search(text):
         return False
     lasting = _LASTING.search(text)
     passing = _MOMENTARY.search(text) or _POINTING.search(text)

@@ -143,6 +143,9 @@ def test_of_two_causes_of_one_fault_the_last_is_kept(tmp_path):
         "please use the british spelling in the docs",
         "Bitte immer deutsche Fehlermeldungen in der Oberfläche verwenden",
         "can you note that we should always run `mise run fmt` before the linter",
+        "always update CHANGELOG.md when a command changes",
+        "if the importer meets an error, always exit with code 1",
+        "we should be using the strong types instead of strings wherever we can",
     ],
 )
 def test_standing_wish_of_a_person_is_found_and_says_what_was_asked_before(said, tmp_path):
@@ -171,6 +174,8 @@ def test_standing_wish_of_a_person_is_found_and_says_what_was_asked_before(said,
         "I'd prefer that",
         "you never said so",
         "make sure toolText is also used",
+        "can you update AGENTS.md that we should always run the formatter before the linter",
+        "If a user edits the invoice after the last import, those edits are never counted by the exporter.",
         "i think the component must not render lines wider than the window",
     ],
 )
@@ -180,6 +185,15 @@ def test_momentary_wish_is_passed_over(said, tmp_path):
     talk.prompt(said)
 
     assert found(talk, tmp_path) == []
+
+
+def test_wish_that_is_typed_twice_in_a_session_is_one(tmp_path):
+    talk = Dialogue()
+    talk.prompt("never commit the generated files in dist")
+    talk.reply("ok")
+    talk.prompt("Never commit the generated files in dist")
+
+    assert [one.text for one in found(talk, tmp_path)] == ["never commit the generated files in dist"]
 
 
 def test_wish_of_an_agent_is_no_wish(tmp_path):
@@ -212,10 +226,13 @@ def test_what_was_settled_is_found_and_what_is_chosen_for_the_moment_is_not(tmp_
     talk.prompt("We use go-git explicitly in the resume code to not depend on a checkout.")
     talk.prompt("let's go with option 1 for now")
     talk.prompt("is the retry limit there by design?")
+    talk.prompt("Option 2 loses the order, that's why we use the queue so that jobs stay in line")
+    talk.prompt("in this repo we want to commit the generated client")
     talk.reply("We agreed on keeping the sessions table append-only for the audit.")
 
     assert [(one.found_by, one.text) for one in found(talk, tmp_path)] == [
         ("choice", "We use go-git explicitly in the resume code to not depend on a checkout."),
+        ("choice", "in this repo we want to commit the generated client"),
         ("choice", "We agreed on keeping the sessions table append-only for the audit."),
     ]
 
@@ -240,29 +257,6 @@ def test_curated_statements_become_candidates_of_their_type(tmp_path):
         ("outcome", "lesson", "The migration runs twice without harm.", "verified", ""),
         ("question", "project_fact", "Port 8713, as in config.toml.", "answers Q1: Which port?", ""),
     ]
-
-
-ERROR = "error: unknown setting 'retry.max' in config.toml; did you mean 'retry.limit'"
-
-
-def recovering(cured_by: str) -> Dialogue:
-    talk = Dialogue()
-    talk.prompt("start the server")
-    talk.bash("make serve", f"building\n{ERROR}\nstopped", fails=True)
-    talk.edit(cured_by)
-    talk.bash("make serve")
-    return talk
-
-
-def test_error_is_found_when_its_cure_lies_in_another_file(tmp_path):
-    (one,) = found(recovering("src/defaults.py"), tmp_path)
-
-    assert (one.found_by, one.text) == ("recovered", ERROR)
-    assert one.why == "fixed in `defaults.py`; `make serve` failed with it and passed afterwards"
-
-
-def test_error_that_was_cured_in_the_file_it_names_is_noise(tmp_path):
-    assert found(recovering("config.toml"), tmp_path) == []
 
 
 def test_secret_in_a_sentence_is_masked_before_anything_else(tmp_path):

@@ -38,15 +38,52 @@ def test_paragraph_of_a_commit_that_gives_a_reason_is_one_statement_without_what
 
 
 @pytest.mark.parametrize(
+    "item",
+    [
+        "Use the `counter` instead of the clock to avoid two files of one run getting the same key",
+        "Close `imports.json` before the rename (Windows cannot rename a file that is open)",
+        "Reject names with a slash in `readImport()` so an import does not write outside of its folder",
+        "`imports.json` only exists in the folder of the first worktree, not in that of a linked worktree",
+    ],
+    ids=["to avoid", "in brackets", "so that it does not", "how it is"],
+)
+def test_item_of_a_commit_that_says_why_is_a_statement_of_its_own(item, tmp_path):
+    talk = Dialogue()
+    talk.bash(commit(f"- Add a counter\n- {item}\n- Bump the version"))
+
+    assert found(talk, tmp_path) == [("commit", item)]
+
+
+def test_commit_about_comments_or_documents_gives_no_reasons(tmp_path):
+    talk = Dialogue()
+    talk.bash(commit(REASON).replace("Fix the importer", "docs: say how the importer works"))
+
+    assert found(talk, tmp_path) == []
+
+
+def test_pull_request_is_named_by_its_title(tmp_path):
+    talk = Dialogue()
+    talk.bash(f'gh pr create --title "Give imports a key" --body "## Summary\n\n{REASON}"')
+    project = make_running(tmp_path, talk)
+
+    project.run()
+
+    (memory,) = project.state().memories.values()
+    assert memory.why == 'said in the commit "Give imports a key"'
+
+
+@pytest.mark.parametrize(
     ("body", "fails"),
     [
         (REASON, True),
-        ("Add a counter to the importer, because `imports.json` cannot hold two entries of one second.", False),
+        ("Add a counter to the importer, which `imports.json` then holds beside the clock of every entry.", False),
+        ("Move the counter to `importer.go` to avoid duplicated code in the importer and in the exporter.", False),
+        ("Adds `import --watch` with a poller of the folder. Includes a lock file to prevent two pollers.", False),
         ("This was silently overwriting what the importer had written to `imports.json` before that.", False),
         ("The importer probably overwrote `imports.json` because two files of one run got the same key.", False),
         ("TestImporter failed because the fixture of `imports.json` had been written by an older version.", False),
     ],
-    ids=["commit failed", "what was changed", "dangling", "doubted", "a test"],
+    ids=["commit failed", "what was changed", "tidying", "a feature", "dangling", "doubted", "a test"],
 )
 def test_other_words_of_a_commit_are_passed_over(body, fails, tmp_path):
     talk = Dialogue()
@@ -130,8 +167,13 @@ def test_of_causes_on_the_way_about_one_file_the_last_of_an_exchange_counts(tmp_
         "The issue is that the integration test sets `ADMIN_PORT` only after the server has started.",
         "The issue was that both of these problems are caused by `loadPorts()` being called too late for it.",
         "**Bug**: The `admin_port` field was not being saved to `config.toml` or to the session state.",
+        "The issue is that `loadPorts()` reads Session B's `config.toml` before the admin server has bound.",
+        "The issue is that passing this empty string to `loadPorts()` leaves the admin server without a port.",
+        "The bug is that `serve --admin` doesn't create it (only the interactive `serve` does it, at its start).",
+        "The cause is that `loadPorts()` in `main.go:31` reads the file before the lock is taken.",
+        "`loadPorts()` doesn't read more than one file, so the fix is to pass `ADMIN_PORT` along with its default.",
     ],
-    ids=["a test", "points", "seen in the code"],
+    ids=["a test", "points", "seen in the code", "numbered", "points at", "pronoun", "line", "the fix"],
 )
 def test_cause_that_is_a_tests_points_or_shows_in_the_code_is_passed_over(said, tmp_path):
     talk = Dialogue()
@@ -140,6 +182,41 @@ def test_cause_that_is_a_tests_points_or_shows_in_the_code_is_passed_over(said, 
     talk.bash("go test ./...")
 
     assert found(talk, tmp_path) == []
+
+
+def test_build_that_passes_confirms_no_cause_said_on_the_way(tmp_path):
+    talk = Dialogue()
+    talk.reply(CAUSE)
+    talk.edit("src/ports.go")
+    talk.bash("go build ./...")
+    talk.reply("Done.")
+
+    assert found(talk, tmp_path) == []
+
+
+def test_number_that_a_list_gave_a_cause_is_left_out(tmp_path):
+    said = "`loadPorts()` doesn't wait for the admin server, so `config.toml` is read too early."
+    talk = Dialogue()
+    talk.prompt("fix all three")
+    talk.edit("src/ports.go")
+    talk.bash("go test ./...")
+    talk.reply(f"Fixed.\n\n- **Task #3**: {said}")
+
+    assert found(talk, tmp_path) == [("cause", said)]
+
+
+@pytest.mark.parametrize(
+    ("above", "expected"),
+    [("Found in review:", [("report", REPORT)]), ("Possible causes:", [])],
+    ids=["findings", "suppositions"],
+)
+def test_items_of_a_list_of_suppositions_report_nothing(above, expected, tmp_path):
+    talk = Dialogue()
+    talk.prompt(f"{above}\n\n- {REPORT}")
+    talk.edit("src/ports.go")
+    talk.bash("go test ./...")
+
+    assert found(talk, tmp_path) == expected
 
 
 def test_cause_takes_the_sentence_along_that_says_what_comes_of_it(tmp_path):
