@@ -45,6 +45,8 @@ def _who(event: Event, body: Mapping[str, Any]) -> str:
     if isinstance(reviewer, Mapping):
         return str(reviewer.get("id", ""))
     who = str(body.get("actor") or (body.get("by") if isinstance(body.get("by"), str) else "") or event.actor)
+    if who == "system" and body.get("found_by"):
+        return f"find/{body['found_by']}"
     kind = str(body.get("actor_kind", ""))
     return f"{kind}:{who}" if kind and kind != who else who
 

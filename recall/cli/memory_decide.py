@@ -8,7 +8,8 @@ import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.curate import Said, curated
-from recall.cli.memory_read import bare, memory_of, waiting
+from recall.cli.memory_proposal import waiting
+from recall.cli.memory_read import bare, memory_of
 from recall.cli.memory_write import at_work, finish, written
 
 if TYPE_CHECKING:

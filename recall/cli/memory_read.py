@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
-from recall.cli.output import emit, note, say
+from recall.cli.memory_proposal import say_proposal, say_proposals, waiting
+from recall.cli.output import emit, head, note, say
 from transcript.memory_words import MEMORY_TYPES, STATES
 from transcript.telling import counted, minute
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
     from transcript.workspace import Workspace
 
 HELD = ("current", "expired", "future")  # what MEMORY.md lists
-WORDS = 100
 
 
 @click.command("list")
@@ -49,7 +49,7 @@ def listed(
 ) -> None:
     """List what is remembered, what has proved itself most first, then the newest; extracts of sessions behind.
 
-    Each with its state, type and E, the weight that citations, corrections and outcomes gave it.
+    Each with its state, type, E (the weight that citations, corrections and outcomes gave it) and the day it was said.
 
     \b
         recall memory list --type user_preference
@@ -87,7 +87,7 @@ def listed(
         marks = "".join(f", {what}" for what, is_so in marks_of(memory).items() if is_so)
         say(
             f"{memory.id[:10]} {at:<10} {memory.memory_type:<15} {value:.2f} {head(memory.statement)}"
-            f" ({counted(len(memory.sources), 'source')}{marks})"
+            f" ({memory.said_at[:10]}, {counted(len(memory.sources), 'source')}{marks})"
         )
     if not found and not as_json:
         note("nothing is remembered" + (" that fits" if held.memories else "; 'recall checkpoint' makes memories"))
@@ -99,10 +99,11 @@ def listed(
 @demo_option
 @pass_app
 def show(app: App, name: str, as_json: bool, demo: bool) -> None:
-    """Print a memory with everything that is known of it.
+    """Print a memory, or what may become one, with everything that is known of it.
 
     Its statement and why it holds, since when and until when, each claim with the source that says it, and what it has
-    done: every counter that its weight is made of.
+    done: every counter that its weight is made of. Of what waits for a person: what it would replace, and what
+    verification found.
 
     \b
         recall memory show abcdefghij
@@ -113,6 +114,10 @@ def show(app: App, name: str, as_json: bool, demo: bool) -> None:
     workspace = app.workspace()
     log = app.log(workspace)
     held = fold_memories(log)
+    proposal = candidate_named(workspace, held, name)
+    if proposal is not None:
+        say_proposal(*proposal, as_json)
+        return
     memory = memory_of(held, name)
     weights = weighed(app, log, injected=True)
     done, value = weights.of(memory.id), weights.value(memory.id)
@@ -214,44 +219,18 @@ def weighed(app: App, log: Log, *, injected: bool = False) -> Weights:
     return Weights(app, experience_of(log, config.experience(), agent=config.memory().agent, injected=injected))
 
 
-def waiting(workspace: Workspace, held: MemoryState) -> dict[str, tuple[Candidate, CandidateState | None]]:
-    """What waits for a person; files that were edited and are not in the record yet too."""
-    from consolidation.commands import waiting as in_record
-    from consolidation.edits import hand_edits
+def candidate_named(
+    workspace: Workspace, held: MemoryState, name: str
+) -> tuple[Candidate, CandidateState | None] | None:
+    """What may become a memory that a name begins; None where it begins a memory, nothing, or more than one."""
+    from consolidation.candidates import candidate_of
 
-    return in_record(held, hand_edits(workspace, held).proposed)
-
-
-def say_proposals(found: dict[str, tuple[Candidate, CandidateState | None]], as_json: bool) -> None:
-    """Print what waits, oldest statement first."""
-    for name, (candidate, held) in sorted(found.items(), key=lambda item: (item[1][0].said_at, item[0])):
-        decided = dict(held.decided or {}) if held is not None else {}
-        reason = str(decided.get("reason") or "awaits_person")
-        replaces = candidate.supersedes.pointer if candidate.supersedes is not None else ""
-        target = str(decided.get("target") or "")[:10]
-        if as_json:
-            emit(
-                {
-                    "id": name,
-                    "reason": reason,
-                    "found_by": candidate.found_by,
-                    "type": candidate.memory_type,
-                    "text": candidate.text,
-                    "why": candidate.why,
-                    "sources": [span.pointer for span in candidate.sources],
-                    "replaces": replaces or target,
-                    "file": candidate.file[0] if candidate.file else "",
-                }
-            )
-            continue
-        why = f": {candidate.why}" if candidate.found_by == "archive" else ""
-        against = (
-            f" {target}{why}" if why else f", for {replaces}" if replaces else f", against {target}" if target else ""
-        )
-        kind = f"{candidate.memory_type:<15}"
-        say(f"{name[:10]} {reason:<13} {kind} {head(candidate.text)} ({candidate.found_by}{against})")
-    if not found and not as_json:
-        note("nothing waits")
+    short = bare(name)
+    if not short or any(key.startswith(short) for key in held.memories):
+        return None
+    found = {key: one for key, one in waiting(workspace, held).items() if key.startswith(short)}
+    found |= {key: (candidate_of(one.body), one) for key, one in held.candidates.items() if key.startswith(short)}
+    return next(iter(found.values())) if len(found) == 1 else None
 
 
 def memory_of(held: MemoryState, name: str) -> Memory:
@@ -284,12 +263,6 @@ def either(held: MemoryState, name: str) -> str:
 def bare(name: str) -> str:
     """An id as it was typed, without what stands around it in a pointer."""
     return name.strip().strip("[]()<>`'\".,;").partition("#")[0].lower()
-
-
-def head(text: str) -> str:
-    """The beginning of a text on one line."""
-    words = " ".join(text.split())
-    return words if len(words) <= WORDS else f"{words[:WORDS].rstrip()} …"
 
 
 def marks_of(memory: Memory) -> dict[str, bool]:

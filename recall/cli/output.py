@@ -27,6 +27,12 @@ def visible(text: str) -> str:
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
+def head(text: str, most: int = 100) -> str:
+    """Return the beginning of a text on one line, of at most so many characters and a sign that it goes on."""
+    words = " ".join(text.split())
+    return words if len(words) <= most else f"{words[:most].rstrip()} …"
+
+
 def note(text: str) -> None:
     """Print something that is not a result: a warning, a hint."""
     click.echo(text, err=True)

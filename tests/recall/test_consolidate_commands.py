@@ -138,3 +138,17 @@ def test_stats_and_status_count_what_was_decided_and_what_waits(app: App) -> Non
     assert (status["elected"], status["fixed"], status["waiting"], status["due"]) == (1, 0, [], [])
     assert "accepted 1" in typed(app, "consolidate", "stats")
     assert "checkpoints: 1 elected, 0 by a trigger" in typed(app, "consolidate", "status")
+
+
+@pytest.mark.parametrize("command", [("checkpoint",), ("consolidate",), ("memory", "list", "--proposals")])
+def test_an_edited_file_that_cannot_be_read_is_named_by_every_command_that_looks(
+    app: App, command: tuple[str, ...]
+) -> None:
+    typed(app, "checkpoint")
+    [path] = [one for one in (app.cwd / ".recall" / "memory").glob("*.md") if one.name != "MEMORY.md"]
+    path.write_text(path.read_text("utf-8").replace("type: known_failure", "type: fault"), "utf-8")
+
+    done = CliRunner().invoke(cli, [*command], obj=App(app.env, app.cwd, app.data))
+
+    assert done.exit_code == 0
+    assert f".recall/memory/{path.name} was changed by hand and cannot be read: unknown type 'fault'" in done.stderr

@@ -670,3 +670,21 @@ def test_a_sub_agent_proposes_and_changes_nothing(recall):
     assert list(memories(recall)) == [memory]
     held = [one for one in fold_memories(recall.log).candidates.values() if one.body["worker"] == "w1"]
     assert [one.decided for one in held] == [None]
+
+
+def test_what_waits_is_shown_whole_with_what_verification_found(recall):
+    memory = added(recall)
+    text = f"{TWICE.replace('twice', 'exactly twice')} {'It does so on every run of the nightly job. ' * 3}".strip()
+    [path] = recall.folder.glob("the-*.md")
+    path.write_text(path.read_text("utf-8").replace(TWICE, text), "utf-8")
+    [row] = recall("memory", "list", "--proposals", "--json").rows()
+
+    shown = recall("memory", "show", row["id"][:10])
+    held = json.loads(recall("memory", "show", row["id"][:10], "--json").out)
+
+    assert shown.out.splitlines()[:2] == [f"{row['id'][:10]} waits: awaits_person project_fact", text]
+    assert f"  in the place of {memory[:10]}#0-" in shown.out
+    assert f"'recall memory accept {row['id'][:10]}' takes it in" in shown.out
+    assert (held["text"], held["waits"], held["replaces"]) == (text, True, row["replaces"])
+    assert recall("memory", "decline", row["id"][:10]).code == 0
+    assert recall("memory", "show", row["id"][:10]).out.startswith(f"{row['id'][:10]} decided: declined")
