@@ -12,8 +12,11 @@ from datetime import datetime
 from indexer.reader import Reader
 from indexer.rows import TALK, WISH
 from recall.adaptive import SKIP, cut_down, decide, read_signals
+from recall.audiences import PRIVATE, wide
 from recall.candidates import Found, candidates
 from recall.cues import Cues, read_cues
+from recall.facets import NOTHING as NO_FACETS
+from recall.facets import Facets, applied, disclosed
 from recall.gate import Asked, asked, gate_score, threshold
 from recall.governed import with_standing
 from recall.heading import with_prompts
@@ -51,31 +54,39 @@ def recall(
     already: frozenset[str] = frozenset(),
     before: Before = NOTHING_BEFORE,
     pruned: frozenset[str] = frozenset(),
+    facets: Facets = NO_FACETS,
 ) -> Turn:
     """Find, score, select and render what the past says about query.
 
     `vectors` is None, or returns None, where only words can be searched. `already` holds the ids of events that
     were injected into this session since its last compaction, `before` what became of the last injection, `pruned`
-    the events of this session that its window no longer holds. Nothing is written.
+    the events of this session that its window no longer holds, `facets` what is known of items besides their words.
+    Nothing is written.
     """
     clock = _Clock()
     sought = settings.retrieval
     cues = read_cues(query.prompt, mode=query.mode, gloss=sought.gloss, parts=sought.parts)
     if cues.reason:
         return Turn("", (), cues.reason, terms=cues.terms, stages=clock.stages)
-    history = query.history or asks_for_history(cues.text)
+    then = query.as_of or now
+    named = stretch(cues.text, then, language=cues.language)
+    searched = query.mode == "tool"
+    history = query.history or asks_for_history(cues.text, now=then, when=named, searched=searched)
     query = replace(query, history=history)
     cues = replace(cues, history=history, verbatim=wants_exact_words(cues.text))
     if sought.when > 0:
-        cues = replace(cues, when=stretch(cues.text, query.as_of or now, language=cues.language))
-    found = candidates(query, cues, reader, vectors, sought, pruned=pruned)
+        cues = replace(cues, when=named)
+    only = frozenset(reader.chunks_of(*facets.open_to(query, now))) if wide(query.audience) else None
+    found = candidates(query, cues, reader, vectors, sought, pruned=pruned, only=only)
     if sought.phrase > 0:
         lift = lifted(found.candidates, cues.text, found.frequency, found.passages, most=sought.phrase)
         found = replace(found, candidates=tuple(lift))
-    found = replace(found, candidates=tuple(with_standing(found.candidates, reader, query, now=now)))
-    if settings.selection.since:
+    open_ = disclosed(found.candidates, facets, query, now)
+    held = applied(with_standing(open_, reader, query, now=now), facets, query)
+    found = replace(found, candidates=tuple(held))
+    if settings.selection.since and not wide(query.audience):
         as_of = None if query.as_of is None else int(query.as_of.timestamp())
-        noted = annotated(found.candidates, reader, as_of=as_of, private=query.audience == "private")
+        noted = annotated(found.candidates, reader, as_of=as_of, private=query.audience == PRIVATE)
         found = replace(found, candidates=tuple(noted))
     clock.lap("candidates")
     scales = settings.scales
@@ -90,8 +101,10 @@ def recall(
     best = gate_score([r.candidate for r in ranked if r.verdict not in POLICY], prompt)
     signals = read_signals(ranked, cues.terms, best=best, threshold=threshold(prompt, settings.gate), before=before)
     budget = decide(ranked, signals, settings.budget.mode, silent=reason)
-    ranked = with_openings(cut_down(ranked, budget), reader, query, settings.budget)
-    ranked = with_prompts(ranked, reader, settings.budget.head_chars)
+    ranked = cut_down(ranked, budget)
+    if not wide(query.audience):  # there an item shows its own words alone
+        ranked = with_openings(ranked, reader, query, settings.budget)
+        ranked = with_prompts(ranked, reader, settings.budget.head_chars)
     clock.lap("select")
     ranked, rendered = render(
         ranked, query, settings, now=now, found=found, count_tokens=count_tokens, terms=cues.terms

@@ -108,6 +108,28 @@ def test_an_expired_memory_of_full_weight_is_never_current(held):
     assert "until 2026-01-09" in header(history, expired)
 
 
+@pytest.mark.parametrize(
+    ("prompt", "mode", "shown"),
+    [
+        ("Which port did the wagtail service listen on in 2025?", "turn", True),
+        ("Which port did the wagtail service listen on before we moved it?", "turn", True),
+        ("Which port did the wagtail service used to listen on?", "turn", True),
+        ("wagtail service port previously", "tool", True),
+        (ASKED, "turn", False),
+        ("Which port will the wagtail service listen on in 2027?", "turn", False),
+    ],
+)
+def test_a_question_about_what_was_is_answered_by_what_no_longer_holds(held, prompt, mode, shown):
+    past = held.remember(
+        held.candidate("The wagtail service listens on port 8080.", day=3), valid_to=DAY.format(5), sources=()
+    )
+    with opened(held) as store:
+        turn = ask(store, prompt, mode=mode)
+
+    assert item(turn, past).shown is shown
+    assert ("until 2026-01-0" in turn.block) is shown
+
+
 def test_a_superseded_memory_is_not_shown_and_history_says_what_took_its_place(held):
     old = held.remember(held.candidate("The wagtail service listens on port 8080.", day=3), sources=())
     new = held.remember(held.candidate(PORT, day=9), sources=())

@@ -1,11 +1,13 @@
 """Newest first among equals, history prompts, and prompts that want exact wording."""
 
 from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 
 import pytest
 
 from recall.history import asks_for_history
 from recall.supersession import newest_first, values
+from recall.time_words import stretch
 from recall.turn import Candidate, Pointer
 from recall.verbatim import wants_exact_words
 from scoring.authority import AUTHORITY, PARAPHRASED, authority
@@ -158,6 +160,86 @@ def test_question_about_what_was_asks_for_history(prompt):
 )
 def test_question_about_what_is_does_not(prompt):
     assert not asks_for_history(prompt)
+
+
+NOW = datetime(2026, 6, 20, 12, tzinfo=UTC)
+
+
+def looks_back(prompt: str, *, searched: bool = False) -> bool:
+    return asks_for_history(prompt, now=NOW, when=stretch(prompt, NOW, UTC), searched=searched)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Which database did we use in 2025?",
+        "what port was it in 2024 and who changed it?",
+        "What did the deploy script used to print?",
+        "what command did we used to deploy with",
+        "Which port did the gateway use before we introduced the proxy?",
+        "What was the limit before we adopted NATS?",
+        "where did the logs go before the rewrite?",
+        "What did we do until the migration?",
+        "what did we say in January 2025 about retries?",
+        "which queue did we use last year?",
+        "Who used to own the importer?",
+        "what was the retention two months ago?",
+        "Welche Datenbank nutzten wir 2025?",
+        "Welcher Port war es im Jahr 2024?",
+        "Was haben wir benutzt, bevor wir auf NATS umgestiegen sind?",
+        "Wie war es vor der Umstellung?",
+        "Quelle base utilisions-nous en 2025 ?",
+        "Qu'est-ce qu'on utilisait avant de passer à NATS ?",
+        "¿Qué base de datos usábamos en 2025?",
+        "Quale database usavamo nel 2025?",
+        "Que banco usávamos em 2025?",
+        "Welke database gebruikten we in 2025?",
+        "Jakiej bazy używaliśmy w 2025 roku?",
+        "Какую базу мы использовали в 2025 году?",
+        "Что мы использовали до перехода на NATS?",
+        "2025年我们用什么数据库？",
+        "2025年には何を使っていましたか？",
+        "移行前は何を使っていましたか？",
+        "2025년에는 무엇을 사용했나요?",
+        "before 2025, which queue did we have?",
+    ],
+)
+def test_question_about_a_time_that_is_over_asks_for_history(prompt):
+    assert looks_back(prompt)
+
+
+@pytest.mark.parametrize(
+    "prompt",
+    [
+        "Which database do we use?",
+        "what is the command used to run the tests?",
+        "which tool is used to build the docs?",
+        "how many errors in 2000 lines?",
+        "What breaks in the 2025 migration guide?",
+        "Should the cache be cleared before the migration runs?",
+        "what do we need to check before we deploy?",
+        "Did you run the tests before you pushed the branch",
+        "where did we leave off yesterday?",
+        "what did we decide last week?",
+        "does the API exist since 2025?",
+        "what is planned in 2027?",
+        "what happens in 2026?",
+        "We previously used Kafka. Add a consumer for NATS.",
+        "In 2025 we used Kafka. Add a consumer for NATS.",
+        "Is port 2003 in use?",
+        "is everyone used to it",
+        "who is used to do the release?",
+        "Remove what we said before committing",
+    ],
+)
+def test_a_number_a_time_that_goes_on_or_the_work_in_hand_is_no_history(prompt):
+    assert not looks_back(prompt)
+
+
+def test_in_a_search_words_that_look_back_need_no_question():
+    assert looks_back("port used previously", searched=True)
+    assert not looks_back("port used previously")
+    assert not looks_back("port of the gateway", searched=True)
 
 
 @pytest.mark.parametrize(
