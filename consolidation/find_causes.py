@@ -65,7 +65,8 @@ _CHECKS = re.compile(
 _LOOKS = re.compile(r"(?:cat|echo|printf|grep|rg|ls|find|sed|head|tail|git|gh|mkdir|cp|mv|rm)\b")
 _PASSING = re.compile(  # what is soon untrue, or was an agent's own slip
     r"\.\w+:\d+\b|\b(?:at|on) lines? \d|\blines? \d+\b|\bI(?:'m| was| am| had| need)?\b|"
-    r"\b(?:now|recently|currently|doesn't need|don't need|looking at|we never|staged|uncommitted)\b|"
+    r"\b(?:now|recently|currently|no (?:reason|need) to|so \S+ can|doesn't need|don't need|looking at|we never|"
+    r"staged|uncommitted)\b|"
     r"^the (?:lint|linter|tests?|build) (?:is|are|was|were) failing\b",
     re.IGNORECASE,
 )

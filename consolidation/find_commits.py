@@ -38,7 +38,7 @@ _CHANGES = re.compile(  # says what the commit does
 )
 _PURPOSE = re.compile(  # in a sentence that says what was changed: why it had to be, which the change does not show
     r"\b(?:because|since (?!v?\d)|otherwise|to (?:avoid|prevent)|prevent(?:s|ing)?\b.{3,80}\bfrom|without this|"
-    r"so (?:that\s+)?(?:\S+\s+){1,6}?(?:(?:do|does|is|are|can|wo)(?:n't| not)|cannot|never)|would (?:otherwise|never)|"
+    r"so (?:that\s+)?(?:\S+\s+){1,6}?(?:cannot|can't|can never)|would (?:otherwise|never)|"
     r"intentional(?:ly)?|unreliable|this (?:caus|break|broke|fail|avoid|prevent|reduc|eliminat|preserv)\w*|"
     r"(?:instead of|rather than)\b.*\bthis (?:enabl|allow|simplif)\w*)\b|"
     r"\((?=[^()]{20,160}\))(?!e\.g\.|i\.e\.|was |fix)[^()]*?"
@@ -62,7 +62,7 @@ _ASIDE = re.compile(
 )
 _PASSING = re.compile(
     r"https?:|#\d|\bEOF\b|^[A-Z][\w-]+-[Bb]y:|\\|\$\(|\b[0-9a-f]{7,}\b|(?-i:\bTest[A-Z])|_test\b|"
-    r"\b(?:feedback|follow-up|interim|TODO|typo|today|yesterday|no longer|migration file|rebase|merge conflict|"
+    r"\bfrom ~?\d\S* to ~?\d|\b(?:feedback|follow-up|interim|TODO|typo|today|yesterday|no longer|migration file|rebase|merge conflict|"
     r"generated with)\b|"
     r"^(?:the|this|these) (?:\w+ )?(?:tests?|function|method|caller|field)\b",
     re.IGNORECASE,
