@@ -39,7 +39,7 @@ def cap_of(harness: str) -> Cap:
 
 def utf16_units(text: str) -> int:
     """Length as JavaScript counts it."""
-    return len(text) + sum(1 for char in text if char > "\uffff")
+    return len(text.encode("utf-16-le", "surrogatepass")) // 2
 
 
 def escaped(block: str) -> str:

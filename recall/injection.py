@@ -296,15 +296,11 @@ def _prefix(text: str, units: int) -> str:
 
 def clean(text: str) -> str:
     """Defused, and free of what no terminal or JSON reader should get: lone surrogates and control characters."""
-    plain = text.encode("utf-8", "replace").decode("utf-8") if _has_surrogate(text) else text
+    plain = text.encode("utf-8", "replace").decode("utf-8")
     return neutralise(_CONTROL.sub(" ", plain.replace("\r\n", "\n").replace("\r", "\n")))
 
 
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069]")
-
-
-def _has_surrogate(text: str) -> bool:
-    return any("\ud800" <= char <= "\udfff" for char in text)
 
 
 def _pointer_chars(pointers: Sequence[Pointer]) -> int:
