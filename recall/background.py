@@ -105,7 +105,7 @@ def start_checkpoints(
     if settings.at_session_end and any(event == "SessionEnd" for event, _ in occasions):
         wanted.append(("session_end", ""))
     for session in dict.fromkeys(session for event, session in occasions if event == "Stop" and session):
-        link = pressure.crossing(Log(workspace), session, settings)
+        link = pressure.crossing(Log(workspace), session, settings, env)
         wanted += [("pressure", link)] if link else []
     for trigger, link in wanted:
         spawn.start_checkpoint(str(data), SITE, str(cwd), workspace=workspace.id, trigger=trigger, link=link)

@@ -21,7 +21,7 @@ class ConsolidationSettings:
     at_session_end: bool = True
     before_compaction: bool = True
     pressure: float = 0.7  # share of the window behind the last compaction; 0 switches this trigger off
-    window_tokens: int = 200_000
+    window_tokens: int = 0  # 0: as the harness has it
     bloat_memories: int = 500
     stale_share: float = 0.2
     statement_chars: int = 400
@@ -30,7 +30,7 @@ class ConsolidationSettings:
     drafter_timeout_s: float = 60.0
 
     def __post_init__(self) -> None:
-        check_numbers(self, positive=("window_tokens", "bloat_memories", "statement_chars", "drafter_timeout_s"))
+        check_numbers(self, positive=("bloat_memories", "statement_chars", "drafter_timeout_s"))
         for name in ("pressure", "stale_share"):
             if getattr(self, name) > 1:
                 raise ValueError(f"{name} is {getattr(self, name)}, must be a share from 0 to 1")

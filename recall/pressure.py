@@ -1,34 +1,101 @@
-"""Whether a session nearly fills the model's window: then what it has learned is kept before the harness compacts."""
+"""Whether a session nearly fills the model's window: then what it has learned is kept before the harness compacts.
+
+The figure is the harness's own wherever its file has one: what the record holds is half of what stands in a window.
+"""
 
 import json
+import math
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
 
 from indexer.passages import event_text
+from recall import window_host
 from recall.memory_settings import ConsolidationSettings
+from recall.window_host import HostWindow
+from recall.window_usage import Used, used_tokens
 from transcript.canonical import canonical
+from transcript.capture_state import CaptureState
 from transcript.errors import RecordError
 from transcript.event import Event
 from transcript.log import Log
 from transcript.paths import write_atomic
 from transcript.sieve import Sieve
+from transcript.workspace import Workspace
 
 FILE = "pressure.json"
 CHARS_A_TOKEN = 4
+UNSEEN_SHARE = 0.1  # of the window: system prompt, tools and instruction files, where only the record is counted
 KEPT = 200  # crossings remembered
 COUNTED = ("conversation_turn", "tool_call", "tool_result", "reasoning")
+HARNESS, RECORD = "harness", "record"
 
 
-def crossing(log: Log, session: str, settings: ConsolidationSettings) -> str:
+@dataclass(frozen=True, slots=True)
+class Pressure:
+    """How full a session's window is: tokens, by whose count (harness or record), in which window."""
+
+    tokens: int
+    counted_by: str
+    host: HostWindow
+
+    @property
+    def share(self) -> float:
+        """Return the share of what may stand in the window; above 1 once the harness should have compacted."""
+        return self.tokens / max(1, self.host.limit)
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """The file that a session grows in, and its harness; what that says of the window."""
+
+    harness: str
+    path: Path
+    used: Used | None
+
+
+def source_of(workspace: Workspace, session: str) -> Source | None:
+    """Return the file of a session, the one written last where several hold it; None where capture knows none."""
+    found = [
+        (_written(Path(state.path)), state.path, state.harness)
+        for state in CaptureState(workspace).sources.values()
+        if state.session == session and not state.worker and not state.missing
+    ]
+    if not found:
+        return None
+    _, path, harness = max(found)
+    return Source(harness, Path(path), used_tokens(Path(path), harness))
+
+
+def measure(tokens: int, source: Source | None, host: HostWindow) -> Pressure:
+    """Return the pressure: the harness's figure, else `tokens` of the record and what no record holds."""
+    if source is not None and source.used is not None:
+        return Pressure(source.used.tokens, HARNESS, host)
+    return Pressure(tokens + math.floor(UNSEEN_SHARE * host.limit), RECORD, host)
+
+
+def crossing(log: Log, session: str, settings: ConsolidationSettings, env: Mapping[str, str]) -> str:
     """Return what names the crossing (session and boundary) once a session has filled its share; "" otherwise.
 
     Each crossing is told once: what lies behind the last compaction counts, and the next one begins anew.
     """
-    wanted = settings.pressure * settings.window_tokens
-    if not wanted:
+    if not settings.pressure:
         return ""
+    source = source_of(log.workspace, session)
+    harness = source.harness if source is not None else ""
+    window = source.used.window if source is not None and source.used is not None else 0
+    host = window_host.of(harness, env, log.workspace.root, window=window)
+    counted = source.used.tokens if source is not None and source.used is not None else None
+    if counted is not None and counted * 2 < window_host.checkpoint_at(settings, host):
+        return ""  # far from it, whatever was seen before: the record need not be read
+    seen = window_host.observed(log, harness)
+    host = window_host.of(harness, env, log.workspace.root, window=window, seen=seen)
+    if settings.window_tokens:
+        host = window_host.given(settings.window_tokens)
     tokens, boundary = filled(log, session)
     name = f"{session}#{boundary}"
     held = _held(log)
-    if tokens < wanted or name in held:
+    if measure(tokens, source, host).tokens < window_host.checkpoint_at(settings, host) or name in held:
         return ""
     kept = [*held, name][-KEPT:]
     write_atomic(log.workspace.run_dir / FILE, json.dumps(kept).encode("ascii"), durable=False)
@@ -36,7 +103,7 @@ def crossing(log: Log, session: str, settings: ConsolidationSettings) -> str:
 
 
 def filled(log: Log, session: str) -> tuple[int, int]:
-    """Return about how many tokens stand in a session's window, and the number of the compaction they stand behind."""
+    """Return about how many tokens of the record stand in a session's window, and behind which event's number."""
     chars = 0
     for event in log.read_back(sieve=Sieve(groups=((b',"session":' + canonical(session),),))):
         if event.session != session or event.body.get("worker"):
@@ -52,6 +119,13 @@ def _chars(log: Log, event: Event) -> int:
         return len(event_text(event.type, log.body(event)))
     except RecordError:
         return 0
+
+
+def _written(path: Path) -> float:
+    try:
+        return path.stat().st_mtime
+    except OSError:
+        return 0.0
 
 
 def _held(log: Log) -> list[str]:

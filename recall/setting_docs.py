@@ -102,7 +102,8 @@ MEANINGS = {
     "consolidation.at_session_end": "make them when a session ends",
     "consolidation.before_compaction": "make them when the harness is about to compact, after the handoff is written",
     "consolidation.pressure": "and once a session fills this share of the window; 0 switches it off",
-    "consolidation.window_tokens": "tokens of the model's window, for that share; a token is counted as 4 characters",
+    "consolidation.window_tokens": "tokens of the model's window, for that share; 0: the harness's own, up to where it "
+    "compacts by itself",
     "consolidation.bloat_memories": "current memories above which the night says that there are too many",
     "consolidation.stale_share": "share of expired and stale memories above which it says so",
     "consolidation.statement_chars": "most characters of a statement; a longer one stays in the transcript only",

@@ -350,7 +350,7 @@ def test_a_window_that_fills_starts_one_checkpoint(root, data, monkeypatch):
     converse(root)
     workspace = init(root, data)
     background.capture(data, root, os.environ)
-    (data / "config.toml").write_text("[consolidation]\nwindow_tokens = 10\n")
+    (data / "config.toml").write_text("[consolidation]\nwindow_tokens = 2\n")  # the file says: 2 used
     (session,) = {event.session for event in Log(workspace).read() if event.type == "conversation_turn"}
     found = started(monkeypatch)
 
