@@ -19,6 +19,15 @@ settings.load_profile("same every time, however slow the machine")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
 
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
+    """Return 0 for a run that gains nothing from workers or needs its own output or quiet; None leaves it to the cores.
+
+    Each worker imports every test file first, which takes longer than the tests of a few files.
+    """
+    files_only = not any(Path(arg).is_dir() for arg in config.args)
+    return 0 if files_only or config.option.capture == "no" or config.option.markexpr == "bench" else None
+
+
 @pytest.fixture(scope="session")
 def _fresh_folders(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
     """Folders that nothing has used. `mktemp` looks at every folder there is before it makes one, and we make many."""
