@@ -108,7 +108,7 @@ BODY_KEYS: dict[str, tuple[str, ...]] = {
     "memory.promoted": ("memory", "session"),
     "memory.prevented_mistake": ("action", "cited", "memory", "session"),
     "memory.adopted": ("cause", "event", "memory"),
-    "memory.approved": ("mac", "memory"),
+    "memory.approved": ("action", "mac", "memory"),
     "proposal.proposed": ("by", "document", "document_hash", "proposal_id"),
     "proposal.decided": ("decision", "document", "proposal_id"),
     "proposal.timed_out": ("older_than_days", "proposal_id"),

@@ -315,7 +315,7 @@ def adopted(at: Told, memory: str, event: str, *, cause: str, sender: str) -> Dr
 
 
 def approved(at: Told, memory: str, approval: Mapping[str, Any]) -> Draft:
-    """Return a person's signed approval; whether its mac is authentic is asked where it counts."""
+    """Return a person's signed approval with the action it covers; whether it is authentic is asked where it counts."""
     fields: tuple[str, ...] = (
         "canon_version",
         "store_id",
@@ -324,7 +324,7 @@ def approved(at: Told, memory: str, approval: Mapping[str, Any]) -> Draft:
         "affected_action_hash",
         "evidence_hashes",
     )
-    fields += ("decision", "actor", "timestamp", "rationale", "nonce", "expires_at", "mac")
+    fields += ("decision", "actor", "timestamp", "rationale", "nonce", "expires_at", "mac", "key_id", "action")
     missing = [name for name in fields if name not in approval]
     if missing:
         raise ValueError(f"an approval lacks {', '.join(missing)}")

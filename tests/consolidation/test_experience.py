@@ -10,12 +10,12 @@ import pytest
 from support.memory_events import PLACE
 from support.memory_events import written as a_memory
 
-from consolidation.approval import action_hash, authorised, mac_of
+from consolidation.approval import authorised, mac_of
 from consolidation.experience import Experience, fold_experience
 from recall.memory_settings import ExperienceSettings
 from scoring.experience import experience
 from transcript import memory_drafts as drafts
-from transcript.canonical import b32id
+from transcript.canonical import b32id, canonical, sha256_hex
 from transcript.event import Draft, Event, Position, moment, stamp
 from transcript.memories import Span, fold_events
 from transcript.memory_told import Told
@@ -23,6 +23,7 @@ from transcript.projections.memory_files import emit
 
 AT = Told("2026-03-01T12:00:00.000Z")
 KEY, STORE = b"k" * 32, "a-store"
+KEYS: dict[str, bytes] = {"0123456789abcdef": KEY}
 WEIGHTS = ExperienceSettings()
 M = a_memory().id
 
@@ -37,7 +38,7 @@ def events(*made: Draft) -> list[Event]:
 
 
 def folded(*made: Draft, weights: ExperienceSettings = WEIGHTS) -> dict[str, Experience]:
-    return fold_experience(events(*made), weights, authorised=lambda body: authorised(body, KEY, STORE))
+    return fold_experience(events(*made), weights, authorised=lambda body: authorised(body, KEYS.get, STORE))
 
 
 def of(*made: Draft, **given: Any) -> Experience:
@@ -56,11 +57,16 @@ def curated(event_type: str, name: str = "", /, *, origin: str = "internal", **b
     )  # fmt: skip
 
 
+def action_on(memory: str) -> dict[str, Any]:
+    return {"operation": "add", "target_ref": f"memory:{memory}", "summary": "it is so", "evidence_refs": ["a.md"]}
+
+
 def approval(memory: str = M, **changed: Any) -> Draft:
     body: dict[str, Any] = {
-        "canon_version": 1, "store_id": STORE, "proposal_id": "p1", "proposal_hash": "h", "evidence_hashes": ["e"],
-        "affected_action_hash": action_hash(memory), "decision": "approve", "actor": "ana", "rationale": "it is so",
-        "timestamp": "2026-03-01T12:00:00Z", "nonce": "n1", "expires_at": "2026-03-08T12:00:00Z",
+        "canon_version": "1", "store_id": STORE, "proposal_id": "p1", "proposal_hash": "h", "evidence_hashes": {},
+        "affected_action_hash": sha256_hex(canonical(action_on(memory))), "decision": "approve", "actor": "ana",
+        "rationale": "it is so", "timestamp": "2026-03-01T12:00:00Z", "nonce": "n1", "action": action_on(memory),
+        "expires_at": "2026-03-08T12:00:00Z", "key_id": "0123456789abcdef",
     }  # fmt: skip
     body |= changed
     body.setdefault("mac", mac_of(body, KEY))
@@ -205,10 +211,25 @@ def test_an_outcome_that_was_taken_back_no_longer_counts() -> None:
         {"decision": "reject"},
         {"store_id": "another"},
         {"expires_at": "2026-02-01T00:00:00Z"},
-        {"affected_action_hash": action_hash(b32id("another memory"))},
+        {"affected_action_hash": sha256_hex(canonical(action_on(b32id("another memory"))))},
+        {"action": action_on(b32id("another memory"))},
         {"expires_at": "soon"},
+        {"mac": "é" * 64},
+        {"mac": "0" * 65},
+        {"key_id": "fedcba9876543210"},
     ],
-    ids=["no mac of ours", "a refusal", "of another store", "expired", "of another memory", "no date"],
+    ids=[
+        "no mac of ours",
+        "a refusal",
+        "of another store",
+        "expired",
+        "of another memory",
+        "another action",
+        "no date",
+        "another alphabet",
+        "too long",
+        "no key of ours",
+    ],
 )
 def test_an_approval_that_does_not_hold_adds_nothing_and_is_counted(forged: dict[str, str]) -> None:
     found = of(approval(**forged))
@@ -219,9 +240,18 @@ def test_an_approval_that_does_not_hold_adds_nothing_and_is_counted(forged: dict
 def test_an_approval_is_worth_nothing_without_its_key_and_changes_with_any_field() -> None:
     body = approval().body
 
-    assert authorised(body, KEY, STORE)
-    assert not authorised(body, None, STORE)
-    assert not any(authorised({**body, n: "else"}, KEY, STORE) for n in ("rationale", "actor", "nonce", "proposal_id"))
+    assert authorised(body, KEYS.get, STORE)
+    assert not authorised(body, lambda name: None, STORE)
+    assert not any(
+        authorised({**body, n: "else"}, KEYS.get, STORE) for n in ("rationale", "actor", "nonce", "proposal_id")
+    )
+
+
+def test_an_approval_of_one_action_is_none_of_another_on_the_same_memory() -> None:
+    put_away = {**action_on(M), "operation": "archive"}
+    body = approval(action=put_away, affected_action_hash=sha256_hex(canonical(put_away))).body
+
+    assert not authorised(body, KEYS.get, STORE)
 
 
 def test_the_same_approval_told_again_counts_once() -> None:

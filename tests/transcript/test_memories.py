@@ -23,9 +23,11 @@ NOON = datetime(2026, 3, 1, 12, tzinfo=UTC)
 def one_of_each():
     """An event of every kind, each about the first memory where it is about one."""
     old, new, found = written("Ports come from the environment."), written(), candidate()
-    approval = {"canon_version": 1, "store_id": "s", "proposal_id": "p", "proposal_hash": "h", "decision": "approve"}
-    approval |= {"affected_action_hash": "h", "evidence_hashes": [], "actor": "ana", "timestamp": SAID}
-    approval |= {"rationale": "right", "nonce": "n", "expires_at": LATER, "mac": "00"}
+    digest, proposal = "0" * 64, "11111111-2222-4333-8444-555555555555"
+    approval = {"canon_version": "1", "store_id": proposal, "proposal_id": proposal, "proposal_hash": digest}
+    approval |= {"affected_action_hash": digest, "evidence_hashes": {}, "actor": "ana", "timestamp": SAID}
+    approval |= {"rationale": "right", "nonce": "0" * 32, "expires_at": LATER, "decision": "approve", "mac": digest}
+    approval |= {"key_id": "0" * 16, "action": {"operation": "add"}}
     through = {"segment": 1, "offset": 9, "seq": 7, "hash": "0" * 64}
     name = old.id
     return [
