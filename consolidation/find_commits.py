@@ -62,7 +62,8 @@ _ASIDE = re.compile(
 )
 _PASSING = re.compile(
     r"https?:|#\d|\bEOF\b|^[A-Z][\w-]+-[Bb]y:|\\|\$\(|\b[0-9a-f]{7,}\b|(?-i:\bTest[A-Z])|_test\b|"
-    r"\bfrom ~?\d\S* to ~?\d|\b(?:feedback|follow-up|interim|TODO|typo|today|yesterday|no longer|migration file|rebase|merge conflict|"
+    r"\bfrom ~?\d\S* to ~?\d|"
+    r"\b(?:feedback|follow-up|interim|TODO|typo|today|yesterday|no longer|migration file|rebase|merge conflict|"
     r"generated with)\b|"
     r"^(?:the|this|these) (?:\w+ )?(?:tests?|function|method|caller|field)\b",
     re.IGNORECASE,
