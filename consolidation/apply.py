@@ -1,5 +1,6 @@
 """Brings what the index knows of a memory's worth up to what the record proves: weights, approvals, risks."""
 
+from collections.abc import Collection
 from dataclasses import asdict
 
 from consolidation.approval import Authorised
@@ -7,6 +8,7 @@ from consolidation.experience import Experience, experience_of
 from consolidation.settings import Settings
 from indexer import standing
 from indexer.store import Store
+from recall import standing_context
 from transcript.canonical import canonical, sha256_hex
 from transcript.event import moment
 from transcript.log import Log
@@ -23,13 +25,14 @@ def apply(
 ) -> int:
     """Return how many rows differed and were written; the same record and settings again: none.
 
-    Losing the index loses nothing of it. Approvals are held against the workspace's own key unless `authorised` says
-    otherwise.
+    Losing the index loses nothing of it. What contradicts a procedure is known from when the standing context was last
+    put together. Approvals are held against the workspace's own key unless `authorised` says otherwise.
     """
     log = Log(workspace)
     state = fold_memories(log)
+    against = frozenset(standing_context.held(workspace.run_dir).conflicts)
     worth = experience_of(log, settings.experience, authorised=authorised)
-    rows = {name: weighed(one, state.memories.get(name)) for name, one in worth.items()}
+    rows = {name: weighed(one, state.memories.get(name), against) for name, one in worth.items()}
     return standing.write(store, rows, under=_under(settings))
 
 
@@ -43,11 +46,10 @@ def _under(settings: Settings) -> str:
     return sha256_hex(canonical(asdict(settings.experience)))[:12]
 
 
-def weighed(experience: Experience, memory: Memory | None) -> standing.Weighed:
-    """Return a memory's row; of a passage that was cited, memory is None."""
-    risks = (
-        [name for name, so in (("stale", memory.stale_paths), ("conflict", memory.conflicts)) if so] if memory else []
-    )
+def weighed(experience: Experience, memory: Memory | None, against: Collection[str] = frozenset()) -> standing.Weighed:
+    """Return a memory's row; of a passage that was cited, memory is None. `against` contradict a procedure."""
+    in_conflict = memory is not None and (memory.conflicts or memory.id in against)
+    risks = [name for name, so in (("stale", memory and memory.stale_paths), ("conflict", in_conflict)) if so]
     return standing.Weighed(
         approved=experience.approved,
         raw=experience.raw,

@@ -167,6 +167,7 @@ def work(
 ) -> Report:
     """Do a run whose record and index are up to date, by whoever holds the lock; see `consolidate`."""
     from consolidation.steps import FIND, STEPS
+    from consolidation.steps_standing import is_due
 
     results: list[StepResult] = []
     run = Run(deps, settings, now, dry_run, fold_memories(deps.log, snapshot=not dry_run), full, trigger)
@@ -179,7 +180,7 @@ def work(
             results.append(StepResult(name, FAILED, note=clip(f"{error}" or type(error).__name__)))
         if results[-1].state == FAILED:
             break
-        if name == FIND and run.is_idle and not _is_new(run, trigger, link):
+        if name == FIND and run.is_idle and not _is_new(run, trigger, link) and not is_due(run):
             return Report(trigger, UNCHANGED, tuple(results), run.counts, _last(run.state), unread=run.unread)
     on_stage("checkpoint")
     return _checkpoint(run, trigger, link, results)

@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 
+from recall.governance_settings import StandingSettings
 from recall.memory_settings import ConsolidationSettings, ExperienceSettings, MemorySettings, ReviewerSettings
 
 
@@ -13,3 +14,4 @@ class Settings:
     reviewer: ReviewerSettings = field(default_factory=ReviewerSettings)
     memory: MemorySettings = field(default_factory=MemorySettings)
     experience: ExperienceSettings = field(default_factory=ExperienceSettings)
+    standing: StandingSettings = field(default_factory=StandingSettings)

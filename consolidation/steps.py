@@ -1,11 +1,11 @@
-"""The steps of a run, each a function of the run: find, search, draft, verify, write; the rest in steps_after."""
+"""The steps of a run, each a function of the run: find, search, draft, verify, write; the rest in steps_*."""
 
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from consolidation import archiving, find_retired, steps_after
+from consolidation import archiving, find_retired, steps_after, steps_standing
 from consolidation.adopt import adopt
 from consolidation.candidates import candidate_of, hash_of, outcome_drafts, verdict_draft
 from consolidation.citations import cited
@@ -304,7 +304,9 @@ STEPS: tuple[tuple[str, Step], ...] = (
     ("verify", verify),
     ("write", write),
     ("archive", steps_after.archive),
+    ("standing", steps_standing.standing),
     ("index", steps_after.index),
     ("check", steps_after.check),
     ("handoff", steps_after.handoff),
+    ("procedures", steps_standing.procedures),
 )

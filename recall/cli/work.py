@@ -30,7 +30,7 @@ def settings_of(app: App) -> Settings:
     from consolidation.settings import Settings
 
     config = app.config
-    return Settings(config.consolidation(), config.reviewer(), config.memory(), config.experience())
+    return Settings(config.consolidation(), config.reviewer(), config.memory(), config.experience(), config.standing())
 
 
 def deps_of(app: App, workspace: Workspace, *, review: bool = True) -> Deps:
@@ -114,11 +114,11 @@ def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
 
     The model is loaded only where text waits for it.
     """
-    from consolidation.apply import is_due
     from health.gather_record import waiting
     from indexer import queue, writer
     from indexer.audit import watermark_seq
     from indexer.exchange import INDEXED_TYPES
+    from indexer.standing import is_due
     from indexer.store import Store
 
     shape = app.config.index()
@@ -133,7 +133,7 @@ def index(app: App, workspace: Workspace, model: _Model) -> Mapping[str, Any]:
             queue.embed(store, embedder, shape, should_stop=lambda: time.monotonic() > until)
             left = len(queue.pending(store, store.generation, shape))
         seq = watermark_seq(store)
-        weighed = weigh(app, workspace, store) if seq != before or is_due(store, settings_of(app)) else 0
+        weighed = weigh(app, workspace, store) if seq != before or is_due(store, app.config.experience().mark) else 0
         meta = store.meta()
         return {
             "watermark": seq,
@@ -160,11 +160,10 @@ def keep_weights_up(app: App, workspace: Workspace) -> None:
 
     An index that cannot be written to stays as it is, and a line on standard error says so.
     """
-    from consolidation.apply import is_due
+    from indexer.standing import is_due
 
-    settings = settings_of(app)
     with app.store(workspace) as store:
-        if not is_due(store, settings, unmade=False):
+        if not is_due(store, app.config.experience().mark, unmade=False):
             return
     try:
         with app.store(workspace, "w") as store:

@@ -41,7 +41,7 @@ def test_a_run_writes_candidate_verdict_decision_memory_and_a_complete_checkpoin
 
     assert report.state == "complete", report.steps
     assert [step.name for step in report.steps] == [
-        "find", "search", "draft", "verify", "write", "archive", "index", "check", "handoff",
+        "find", "search", "draft", "verify", "write", "archive", "standing", "index", "check", "handoff", "procedures",
     ]  # fmt: skip
     assert kinds(project) == [
         "memory.candidate", "memory.verdict", "memory.candidate", "memory.verdict",

@@ -38,7 +38,7 @@ def test_a_checkpoint_says_what_it_made_and_the_next_one_that_nothing_is_new(app
 
     assert first.splitlines()[0].endswith("complete: 1 candidate, 1 memory")
     assert [line.split()[0] for line in first.splitlines()[1:]] == [
-        "find", "search", "draft", "verify", "write", "archive", "index", "check", "handoff",
+        "find", "search", "draft", "verify", "write", "archive", "standing", "index", "check", "handoff", "procedures",
     ]  # fmt: skip
     assert again.startswith("nothing new since checkpoint ")
 

@@ -1,0 +1,61 @@
+"""The steps of a run about what a session always carries: put it together, and hold memories against procedures."""
+
+from dataclasses import asdict
+
+from consolidation import standing_files, standing_set
+from consolidation.model import StepResult
+from consolidation.run import DONE, FAILED, SAME, Run
+from recall import standing_context
+from recall.standing_places import places
+from transcript.telling import counted
+
+CONFLICTS = "procedure_conflicts"  # the artifact that names them
+MOST_NAMED = 3
+
+
+def is_due(run: Run) -> bool:
+    """Say whether a procedure has changed since the standing context was last put together."""
+    return standing_context.held(run.workspace.run_dir).procedures != procedures_hash(run)
+
+
+def procedures_hash(run: Run) -> str:
+    """Return what the procedures come to, "" for none."""
+    root = run.workspace.root
+    where = places(standing_set.data_of(run.workspace), root, run.settings.standing.folders)
+    return standing_files.hash_of(standing_files.procedures(where, root))
+
+
+def standing(run: Run) -> StepResult:
+    """Put together what a session carries; says what has no room, which a person has to choose.
+
+    What memories contradict a procedure is found here, before the index learns what they are worth.
+    """
+    found = standing_set.compile(run.workspace, run.settings, now=run.now)
+    if not run.dry_run:
+        standing_set.write(run.workspace, found)
+    run.artifacts["standing"] = {"chars": found.chars, "budget": found.budget, "loaded": len(found.loaded)}
+    if found.conflicts:
+        run.artifacts[CONFLICTS] = [asdict(one) for one in found.conflicts]
+    note = counted(len(found.loaded), "entry", "entries") + f", {found.chars:,} of {found.budget:,} characters"
+    if found.left_out:
+        run.artifacts["standing"]["left_out"] = [one.key for one in found.left_out]
+        note += f"; no room for {_named([one.key for one in found.left_out])}: 'recall session-start' lists them"
+    return StepResult("standing", DONE if found.loaded else SAME, len(found.loaded), note)
+
+
+def procedures(run: Run) -> StepResult:
+    """Fail while a memory says otherwise than a procedure: the procedure holds, and one of the two must change."""
+    found = run.artifacts.get(CONFLICTS, [])
+    if not found:
+        return StepResult("procedures", SAME)
+    told = [f"{one['memory'][:10]} / {one['procedure']}:{one['line']}" for one in found]
+    note = (
+        f"{counted(len(found), 'memory says', 'memories say')} otherwise than a procedure ({_named(told)}); "
+        "change the file, or 'recall memory archive' the memory"
+    )
+    return StepResult("procedures", FAILED, len(found), note)
+
+
+def _named(names: list[str]) -> str:
+    more = len(names) - MOST_NAMED
+    return ", ".join(names[:MOST_NAMED]) + (f" and {more:,} more" if more > 0 else "")
