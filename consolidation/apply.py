@@ -1,7 +1,6 @@
 """Brings what the index knows of a memory's worth up to what the record proves: weights, approvals, risks."""
 
 from collections.abc import Collection
-from dataclasses import asdict
 
 from consolidation.approval import Authorised
 from consolidation.experience import Experience, experience_of
@@ -9,7 +8,6 @@ from consolidation.settings import Settings
 from indexer import standing
 from indexer.store import Store
 from recall import standing_context
-from transcript.canonical import canonical, sha256_hex
 from transcript.event import moment
 from transcript.log import Log
 from transcript.memories import Memory, fold_memories
@@ -33,17 +31,7 @@ def apply(
     against = frozenset(standing_context.held(workspace.run_dir).conflicts)
     worth = experience_of(log, settings.experience, authorised=authorised)
     rows = {name: weighed(one, state.memories.get(name), against) for name, one in worth.items()}
-    return standing.write(store, rows, under=_under(settings))
-
-
-def is_due(store: Store, settings: Settings, *, unmade: bool = True) -> bool:
-    """Say whether an index holds weights of other settings than these, or, with `unmade`, none at all."""
-    held = standing.made_under(store)
-    return store.generation > 0 and held != _under(settings) and (unmade or bool(held))
-
-
-def _under(settings: Settings) -> str:
-    return sha256_hex(canonical(asdict(settings.experience)))[:12]
+    return standing.write(store, rows, under=settings.experience.mark)
 
 
 def weighed(experience: Experience, memory: Memory | None, against: Collection[str] = frozenset()) -> standing.Weighed:

@@ -71,6 +71,12 @@ def made_under(store: Store) -> str:
     return ""
 
 
+def is_due(store: Store, under: str, *, unmade: bool = True) -> bool:
+    """Say whether an index holds weights of other settings than these, or, with `unmade`, none at all."""
+    held = made_under(store)
+    return store.generation > 0 and held != under and (unmade or bool(held))
+
+
 def weights(store: Store) -> dict[str, tuple[Any, ...]]:
     """Return what the serving generation holds of weights: event -> `Weighed.row`, where that is not nothing."""
     if not store.has_table(f"standing_{store.generation}"):

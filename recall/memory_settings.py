@@ -4,9 +4,10 @@ They stand here and not in consolidation because recall.config, which reads them
 nothing of what one query returns.
 """
 
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from recall.settings import check_numbers, check_one_of
+from transcript.canonical import canonical, sha256_hex
 
 REVIEWERS = ("none", "command", "openai", "peer")
 SEVERITIES = ("low", "medium", "high", "critical")
@@ -99,3 +100,8 @@ class ExperienceSettings:
 
     def __post_init__(self) -> None:
         check_numbers(self)
+
+    @property
+    def mark(self) -> str:
+        """Twelve hex digits that stand for these numbers in an index that was weighed by them."""
+        return sha256_hex(canonical(asdict(self)))[:12]

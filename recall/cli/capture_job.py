@@ -21,8 +21,11 @@ def weigh_if_due(workspace: Workspace, store: Store, config: Config) -> int:
     """Weigh memories anew where the index has lost their worth, or it was made under other settings; return how many
     rows changed.
     """
-    from consolidation.apply import apply, is_due
+    from indexer.standing import is_due
+
+    if not is_due(store, config.experience().mark):
+        return 0
+    from consolidation.apply import apply
     from consolidation.settings import Settings
 
-    settings = Settings(config.consolidation(), config.reviewer(), config.memory(), config.experience())
-    return apply(workspace, store, settings) if is_due(store, settings) else 0
+    return apply(workspace, store, Settings(experience=config.experience()))
