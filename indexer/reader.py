@@ -153,12 +153,12 @@ class Reader:
         """Return in how many sessions that was cited which was cited in most."""
         return self._one(f"SELECT max(hits) FROM standing_{self.generation}") if self.has_standing() else 0
 
-    def chunks_of(self, event: str) -> list[int]:
-        """Return the chunks of an event in the order of its text."""
+    def chunks_of(self, *events: str) -> list[int]:
+        """Return the chunks of events, each event's in the order of its text."""
         g = self.generation
         sql = f"SELECT p.chunk_id FROM pointer_{g} p JOIN event_{g} v ON v.id = p.event"
-        sql += " WHERE v.event = ? ORDER BY p.start"
-        return list(dict.fromkeys(row[0] for row in self._execute(sql, (event,))))
+        sql += " WHERE v.event IN (%s) ORDER BY v.id, p.start"
+        return list(dict.fromkeys(row[0] for row in self._batched(sql, events)))
 
     def holding(self, word: str, most: int) -> list[int]:
         """Return up to most chunks of what was said that hold a word of `segment`."""

@@ -3,8 +3,11 @@
 On the hook path: standard library only.
 """
 
-PRIVATE, PROJECT, SHARED, PEER = "private", "project", "shared", "peer"
-AUDIENCES = (PRIVATE, PROJECT, SHARED, PEER)  # from the owner alone to another agent
+from recall.governance_settings import AUDIENCES as _AUDIENCES
+
+AUDIENCES = _AUDIENCES
+PRIVATE, PROJECT, SHARED, PEER = AUDIENCES
+UNKNOWN = "unknown"  # where it was said and could not be read: none of the audiences, taken as the narrowest
 _PERSONAL = "user_preference"  # what a person wants is about that person, whatever class it was given
 
 

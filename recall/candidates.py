@@ -84,10 +84,16 @@ def candidates(
     s: RetrievalSettings,
     *,
     pruned: frozenset[str] = frozenset(),
+    only: frozenset[int] | None = None,
 ) -> Found:
-    """Return the best k passages by relevance; ties by chunk id. `pruned` events left the running session's window."""
+    """Return the best k passages by relevance; ties by chunk id.
+
+    `pruned` events left the running session's window; `only` are the chunks that may be found at all, None: every one.
+    """
     as_of = None if query.as_of is None else math.ceil(query.as_of.timestamp()) - 1
     allowed = reader.allowed(query.session or None, as_of, query.root, pruned=pruned)
+    if only is not None:
+        allowed = RowFilter(frozenset(chunk for chunk in only if allowed is None or chunk in allowed))
     cut = Cut(frequent_share=s.frequent_share, rarest_terms=s.rarest_terms)
     if s.respell:
         cues = respelled(cues, reader)

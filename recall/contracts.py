@@ -76,6 +76,7 @@ class Contract:
     tells_compaction: bool = (
         True  # by the session's start with source "compact"; else only the event before it is known
     )
+    tells_facets: bool = False  # its payloads may name role, channel, audience, command, skill and task
     wraps: str = ""  # the tag around the context of the session's start, which it puts in front of the prompt itself
 
     def native(self, event: str) -> str:
@@ -92,6 +93,7 @@ def _extension(harness: str) -> Contract:
         sends=("session_id", "hook_event_name", "harness"),
         always=("session_id", "hook_event_name", "harness"),
         tells_compaction=harness != "cline",
+        tells_facets=True,
         shape=TOP,
         answers=(PROMPT, START),
     )

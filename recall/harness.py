@@ -7,9 +7,11 @@ On the hook path: standard library only.
 """
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
+from recall.audiences import UNKNOWN
 from recall.contracts import CONTINUE, CONTRACTS, MARKS, PROMPT, START, TOP, Contract
+from recall.session_state import NOTHING, Cue, cue
 
 ANY = "any"  # whichever the payload is of
 CLAUDE_CODE = "claude-code"
@@ -32,6 +34,7 @@ class Payload:
     source: str = ""  # of SessionStart: startup, resume, clear, compact, fork
     call: str = ""  # the harness's own id of the prompt
     transcript: str = ""  # the session's file
+    cue: Cue = NOTHING  # what else the turn is about, where the harness says so
 
     @property
     def asks(self) -> bool:
@@ -118,7 +121,15 @@ def _taken(contract: Contract, event: str, found: dict[str, object]) -> Payload 
     if event == PROMPT and contract.repeats and not values["prompt"].strip():
         return Refused("")
     values["source"] = SOURCES.get(values["source"], values["source"])
-    return Payload(contract.harness, event, **values)
+    return Payload(contract.harness, event, **values, cue=_cue(found) if contract.tells_facets else NOTHING)
+
+
+def _cue(found: dict[str, object]) -> Cue:
+    """Return the facets that a payload names. Where it does not say readably who reads along, nobody is trusted."""
+    said = cue(found)
+    if any(found.get(name) and not getattr(said, name) for name in ("audience", "channel")):
+        return replace(said, audience=UNKNOWN)
+    return said
 
 
 def answer(payload: Payload, block: str) -> bytes:

@@ -14,13 +14,16 @@ from pathlib import Path
 from indexer.reader import Reader
 from indexer.rows import IndexMeta
 from indexer.segment import query_terms
-from recall import engine, harness
+from recall import engine, facets, harness
 from recall.contracts import START
+from recall.facets import NOTHING
+from recall.governance_settings import AudienceSettings
 from recall.harness import Payload
 from recall.hook_start import HookStart
 from recall.query import Query
 from recall.settings import Settings
 from recall.turn import Before, CountTokens, Scorer, Turn, Vectors, bytes_third, checksum
+from recall.turn_query import NOT_READ, query_of
 from recall.turnstate import Last, TurnState
 from recall.version import VERSION
 from scoring.score import score_all
@@ -46,6 +49,7 @@ class Means:
     scorer: Scorer = score_all
     meta: IndexMeta | None = None
     note: str = ""
+    audience: AudienceSettings = NOT_READ
 
 
 class HookTurn:
@@ -60,6 +64,7 @@ class HookTurn:
         self.note = ""
         self.meta: IndexMeta | None = None
         self._query = Query(payload.prompt, payload.session, payload.harness, payload.cwd)
+        self._facets = NOTHING
         self._already: frozenset[str] = frozenset()
         self._state: TurnState | None = None
         self._opening: HookStart | None = None
@@ -89,6 +94,8 @@ class HookTurn:
         already |= frozenset(self._opening.told.events if self._opening else ())
         self._already = already
         last = self._state.last()
+        self._query = query_of(self.payload, self.workspace, means.audience)
+        self._facets = facets.load(self.workspace.run_dir)
         self.turn = engine.recall(
             self._query,
             means.reader,
@@ -99,6 +106,7 @@ class HookTurn:
             scorer=means.scorer,
             already=already,
             before=Before(last.used, words=last.words) if last is not None else Before(),
+            facets=self._facets,
         )
         self._latency_ms = (time.monotonic() - self.started) * 1000
         return self._said()
@@ -111,7 +119,7 @@ class HookTurn:
 
     def _said(self) -> bytes:
         self._opened = self._opening
-        told = self._opening.told.block if self._opening else ""
+        told = self._opening.block if self._opening else ""
         return harness.answer(self.payload, "\n\n".join(block for block in (told, self.turn.block) if block))
 
     def record(self, *, lock_timeout: float = 0.02) -> str:
@@ -159,6 +167,7 @@ class HookTurn:
             already=self._already,
             call=self.call or os.urandom(8).hex(),
             note=self.note,
+            facets=self._facets.digest,
         )
         return ledger.draft(self._query, self.turn, self.settings, how, now=self.now)
 

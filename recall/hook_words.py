@@ -14,12 +14,14 @@ from urllib.parse import quote
 
 from indexer.reader import Reader
 from recall import config, homes, hook_turn, spawn
+from recall.governance_settings import AudienceSettings
 from recall.harness import Payload, Refused, recognise
 from recall.hook_client import ANSWER_SHARE, Hook
 from recall.hook_start import HookStart
 from recall.hook_turn import HookTurn, Means
 from recall.settings import Settings
 from recall.turn import bytes_third
+from recall.turn_query import NOT_READ
 from transcript.errors import ConfigError, IndexMissing, IndexNewer, StoreError
 from transcript.workspace import owner_root
 
@@ -79,18 +81,20 @@ def _answer_start(hook: Hook, data: Path, payload: Payload) -> bytes:
 def _search(hook: Hook, turn: HookTurn) -> bytes:
     if turn.workspace is None:
         return turn.silent("no_workspace")
-    settings = _settings(hook, turn)
+    settings, audience = _settings(hook, turn)
     with open_index(turn.workspace.index_path, until=time.monotonic() + hook.left(ANSWER_SHARE)) as reader:
-        return turn.answer(Means(reader, bytes_third, meta=reader.meta(), note=hook.why), settings)
+        means = Means(reader, bytes_third, meta=reader.meta(), note=hook.why, audience=audience)
+        return turn.answer(means, settings)
 
 
-def _settings(hook: Hook, turn: HookTurn) -> Settings:
+def _settings(hook: Hook, turn: HookTurn) -> tuple[Settings, AudienceSettings]:
     root, home = (turn.workspace.root, turn.workspace.home) if turn.workspace else (None, None)
     try:
-        return config.load(Path(hook.data), root, os.environ, home=home).settings()
+        found = config.load(Path(hook.data), root, os.environ, home=home)
+        return found.settings(), found.audience()
     except ConfigError:
         hook.count("config_not_readable")
-        return Settings()
+        return Settings(), NOT_READ
 
 
 @contextlib.contextmanager

@@ -5,7 +5,7 @@ its words.
 """
 
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, dataclass, fields, is_dataclass
+from dataclasses import asdict, dataclass, field, fields, is_dataclass
 from datetime import datetime
 from itertools import islice
 from typing import Any
@@ -41,6 +41,8 @@ class Circumstances:
     note: str = ""  # why there was no service, no index, no vectors
     source: str = ""  # of a session that starts: startup, resume, clear, compact
     told: tuple[str, ...] = ()  # the events of the lines it was told
+    standing: Mapping[str, Any] = field(default_factory=dict)  # what of the standing context it was told
+    facets: str = ""  # what was known of memories' privacy, grants and roles: the hash of that file
 
 
 def draft(query: Query, turn: Turn, settings: Settings, how: Circumstances, *, now: datetime) -> Draft:
@@ -66,7 +68,9 @@ def draft(query: Query, turn: Turn, settings: Settings, how: Circumstances, *, n
         "empty_reason": turn.empty_reason,
         "words_only": turn.words_only,
         "note": how.note,
+        "facets": how.facets,
         "source": how.source,
+        "standing": dict(how.standing),
         "budget": budgeted(turn) if turn.stages else None,
     }
     if how.index is not None:
@@ -100,6 +104,9 @@ def _asked(query: Query, now: datetime) -> dict[str, Any]:
         "channel": query.channel,
         "audience": query.audience,
         "command": query.command,
+        "skill": query.skill,
+        "task": query.task,
+        "project": query.project,
         "root": query.root,
         "history": query.history or None,
         "query_mode": query.mode,

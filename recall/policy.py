@@ -8,6 +8,7 @@ from dataclasses import replace
 from datetime import datetime
 
 from indexer.rows import RowFilter
+from recall.audiences import PRIVATE, wide
 from recall.likeness import folded
 from recall.query import Query
 from recall.turn import Candidate
@@ -24,7 +25,7 @@ def forbidden(candidate: Candidate, query: Query, *, now: datetime, allowed: Row
     standing = candidate.standing
     if allowed is not None and candidate.chunk not in allowed:
         return "own_session"
-    if standing.private and query.audience != "private":
+    if query.audience != PRIVATE and (standing.private or (wide(query.audience) and not standing.cleared)):
         return "private"
     if standing.superseded and not query.history:
         return "superseded"

@@ -3,6 +3,8 @@
 from dataclasses import dataclass
 from datetime import datetime
 
+from recall.audiences import PROJECT
+
 
 @dataclass(frozen=True, slots=True)
 class Query:
@@ -14,8 +16,11 @@ class Query:
     cwd: str = ""
     role: str | None = None
     channel: str | None = None
-    audience: str | None = None  # "private" where only the owner reads along; anything else hides private items
+    audience: str = PROJECT  # who reads along, of recall.audiences; one that nobody knows is shown least
     command: str | None = None
+    skill: str | None = None
+    task: str | None = None
+    project: str = ""  # name of the project at work
     mode: str = "turn"  # turn: a hook before the model; tool: somebody looks on purpose; posthoc: for a draft
     root: str | None = None  # only records of this project root
     as_of: datetime | None = None  # only what was recorded before; off in a turn

@@ -6,7 +6,9 @@ from datetime import datetime
 from typing import Any
 
 from indexer.reader import Reader
+from recall.audiences import PROJECT
 from recall.engine import recall
+from recall.facets import NOTHING, Facets
 from recall.ledger import before
 from recall.query import Query
 from recall.settings import Settings, settings_hash
@@ -31,6 +33,7 @@ def replay_turn(
     *,
     count_tokens: CountTokens,
     scorer: Scorer = score_all,
+    facets: Facets = NOTHING,
 ) -> Replay:
     """Run the turn of a ledger event's body (blobs opened) with its own prompt, clock and settings.
 
@@ -49,6 +52,8 @@ def replay_turn(
     query = query_of(body)
     if moved and query.as_of is None:
         query = replace(query, as_of=now)
+    if facets.digest != body.get("facets", ""):
+        differences.append("what is known of memories has changed: their privacy, grants, tags, or roles")
     words_only = body.get("words_only", "")
     turn = recall(
         query,
@@ -60,6 +65,7 @@ def replay_turn(
         scorer=scorer,
         already=frozenset(body.get("already", ())),
         before=before(body),
+        facets=facets,
     )
     if turn.words_only and not words_only:
         differences.append("vectors were used then, not now")
@@ -101,8 +107,11 @@ def query_of(body: dict[str, Any]) -> Query:
         cwd=body.get("cwd", ""),
         role=body.get("role"),
         channel=body.get("channel"),
-        audience=body.get("audience"),
+        audience=body.get("audience", PROJECT),
         command=body.get("command"),
+        skill=body.get("skill"),
+        task=body.get("task"),
+        project=body.get("project", ""),
         mode=body.get("query_mode", "turn"),
         root=body.get("root"),
         as_of=datetime.fromisoformat(body["as_of"]) if body.get("as_of") else None,

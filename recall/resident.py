@@ -17,11 +17,13 @@ from indexer.tokens import TokenCounter
 from indexer.vectors import Hit, fault, unit
 from recall import config, homes, hook_counters, hook_turn, spawn
 from recall.cues import read_cues
+from recall.governance_settings import AudienceSettings
 from recall.harness import Payload, Refused, recognise
 from recall.hook_start import HookStart
 from recall.hook_turn import HookTurn, Means
 from recall.service import Reply
 from recall.settings import Settings
+from recall.turn_query import NOT_READ
 from recall.warm_model import Job, Vector, WarmModel
 from scoring.pool import score_pool
 from transcript.errors import ConfigError, IndexMissing, IndexNewer, LockBusy, StoreError
@@ -84,10 +86,10 @@ class Resident:
     def _search(self, room: "_Room", turn: HookTurn, until: float) -> bytes:
         try:
             store = room.open_store()
-            settings = room.settings(self._data, self._env)
+            settings, audience = room.settings(self._data, self._env)
             search = _VectorSearch(store, room, self._model, until, settings.retrieval.vector_limit)
             search.expect(turn.payload.prompt, gloss=settings.retrieval.gloss)
-            means = Means(store, self._count_tokens, search, score_pool, store.meta())
+            means = Means(store, self._count_tokens, search, score_pool, store.meta(), audience=audience)
             output = turn.answer(means, settings)
             turn.note = search.reason
             return output
@@ -150,7 +152,7 @@ class _Room:
         self.lock = threading.Lock()
         self._store: Store | None = None
         self._file: tuple[int, int] = (0, 0)
-        self._settings = Settings()
+        self._settings, self._audience = Settings(), NOT_READ
         self._read_at = 0.0
         self.is_warm = False
         self._side = SideFile(workspace.run_dir / SIDE_FOLDER)
@@ -176,15 +178,16 @@ class _Room:
         self._store = None
         self.is_warm = False
 
-    def settings(self, data: Path, env: Mapping[str, str]) -> Settings:
-        """Return the workspace's settings; the files are looked at again after two seconds."""
+    def settings(self, data: Path, env: Mapping[str, str]) -> tuple[Settings, AudienceSettings]:
+        """Return the workspace's settings and who reads along; the files are looked at again after two seconds."""
         if time.monotonic() - self._read_at > FRESH_S:
             try:
-                self._settings = config.load(data, self.workspace.root, env, home=self.workspace.home).settings()
+                found = config.load(data, self.workspace.root, env, home=self.workspace.home)
+                self._settings, self._audience = found.settings(), found.audience()
             except ConfigError:
                 hook_counters.add(data, "service", "config_not_readable")
             self._read_at = time.monotonic()
-        return self._settings
+        return self._settings, self._audience
 
     def nearest(self, store: Store, vector: Vector, k: int, allowed: RowFilter | None) -> list[Hit]:
         """Return the chunks nearest to the unit vector: from the mapped file, from the store until that is warm."""

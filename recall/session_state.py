@@ -9,6 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
+from recall.audiences import UNKNOWN
+
 NAME = "session.json"
 VERSION = 1
 EVERY = ""  # the session id of what holds for the whole workspace
@@ -25,6 +27,7 @@ class Cue:
     audience: str = ""
     command: str = ""
     skill: str = ""
+    task: str = ""
 
     def over(self, other: "Cue") -> "Cue":
         """Return these facets, and the other's where these are silent."""
@@ -36,19 +39,31 @@ NOTHING = Cue()
 
 
 def of(run_dir: Path, session: str = EVERY) -> Cue:
-    """Return what is known of a session: said for it, else for the workspace. A lost or broken file says nothing."""
-    said = entries(run_dir)
+    """Return what is known of a session: said for it, else for the workspace.
+
+    A lost file says nothing. Of one that cannot be read it is not known who was said to read along: nobody is trusted.
+    """
+    try:
+        said = entries(run_dir)
+    except ValueError:
+        return Cue(audience=UNKNOWN)
     every = said.get(EVERY, NOTHING)
     return said.get(session, NOTHING).over(every) if session else every
 
 
 def entries(run_dir: Path) -> dict[str, Cue]:
-    """Return what the file holds by session id, the workspace's under ""; empty where it cannot be read."""
+    """Return what the file holds by session id, the workspace's under ""; ValueError where it cannot be read."""
     try:
-        found = json.loads((run_dir / NAME).read_bytes())["sessions"]
-        return {str(session): cue(said) for session, said in found.items() if isinstance(said, dict)}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        data = (run_dir / NAME).read_bytes()
+    except FileNotFoundError:
         return {}
+    except OSError as error:
+        raise ValueError(f"{run_dir / NAME} cannot be read: {error.strerror}") from None
+    try:
+        found = json.loads(data)["sessions"]
+        return {str(session): cue(said) for session, said in found.items()}
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise ValueError(f"{run_dir / NAME} is damaged; 'recall role use' writes it anew") from None
 
 
 def cue(said: Mapping[str, object]) -> Cue:
@@ -63,7 +78,11 @@ def written(run_dir: Path, said: Cue, session: str = EVERY) -> Path:
     """
     from transcript.paths import secure_dir, write_atomic  # the hook only reads
 
-    known = {name: one for name, one in entries(run_dir).items() if name != session}
+    try:
+        before = entries(run_dir)
+    except ValueError:
+        before = {}
+    known = {name: one for name, one in before.items() if name != session}
     if said != NOTHING:
         known[session] = said
     every = {EVERY: known.pop(EVERY)} if EVERY in known else {}

@@ -53,6 +53,7 @@ class Standing:
     """What governed memory says of an item; a piece of transcript has none of it."""
 
     private: bool = False
+    cleared: bool = False  # the audience was held against every place where it was said
     superseded: bool = False
     valid_from: int | None = None
     valid_to: int | None = None

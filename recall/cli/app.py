@@ -31,6 +31,8 @@ DEMO = "demo"
 class App:
     """The objects of one command."""
 
+    by_agent = False  # whether an agent asks whatever the environment says, as over a protocol of agents
+
     def __init__(self, env: Mapping[str, str], cwd: Path, data: Path | None = None, models: Path | None = None) -> None:
         self.env = env
         self.cwd = cwd
@@ -190,18 +192,21 @@ class App:
         words_only: bool = False,
         record: bool = True,
         budget: str = "",
+        audience: str | None = None,
     ) -> Turn:
         """Search this project's past for prompt, as a turn would; leaves one row in the ledger where that can be.
 
-        budget stands for the setting `budget.mode` where it is given.
+        budget stands for the setting `budget.mode` where it is given, audience for who reads along.
         """
         import time
         from dataclasses import replace
 
         from indexer.tokens import TokenCounter
         from recall import ledger
+        from recall.cli.reading import facets_of
         from recall.cli.work import keep_weights_up
         from recall.engine import recall
+        from recall.facets import load
         from recall.query import Query
         from scoring.pool import score_pool
 
@@ -211,6 +216,7 @@ class App:
         if budget:
             settings = replace(settings, budget=replace(settings.budget, mode=budget))
         query = Query(prompt, session=session, cwd=str(self.cwd), mode=mode, root=root, as_of=as_of)
+        query, known = facets_of(self, query, workspace, audience), load(workspace.run_dir)
         now, started = self.now(), time.perf_counter()
         with self.store(workspace) as store, store.snapshot():
             turn = recall(
@@ -221,12 +227,14 @@ class App:
                 now=now,
                 count_tokens=TokenCounter(),
                 scorer=score_pool,
+                facets=known,
             )
             how = ledger.Circumstances(
                 mode=ledger_mode,
                 latency_ms=(time.perf_counter() - started) * 1000,
                 index=store.meta(),
                 call=os.urandom(8).hex(),
+                facets=known.digest,
             )
         if record:
             self.keep(workspace, ledger.draft(query, turn, settings, how, now=now), now)

@@ -59,6 +59,8 @@ class Keeper:
 
 
 class _Warm(App):
+    by_agent = True
+
     def __init__(self, first: App, models: dict[str, Embedder | None]) -> None:
         super().__init__(first.env, first.cwd, first.data, first.models)
         self._loaded = models

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from scoring.applicability import applicability
+from scoring.applicability import FACETS, applicability
 from scoring.authority import authority
 from scoring.experience import experience, experience_by_hits, experience_capped, experience_sigmoid
 from scoring.recency import age_days, temporal_salience
@@ -112,11 +112,13 @@ def test_an_unknown_source_is_refused_by_name() -> None:
     ("matches", "expected"),
     [
         ((), 0.5),
-        ((("project", True),), 0.75),
-        ((("project", False),), 0.25),
-        ((("project", True), ("role", False)), 0.625),
+        ((("project", True),), 0.65),
+        ((("project", False),), 0.35),
+        ((("project", True), ("role", False)), 0.525),
+        (tuple((facet, True) for facet in FACETS), 1.0),
+        (tuple((facet, False) for facet in FACETS), 0.0),
     ],
-    ids=["nothing known", "same project", "other project", "same project, other role"],
+    ids=["nothing known", "same project", "other project", "same project, other role", "all agree", "all differ"],
 )
 def test_applicability_weighs_what_is_shared(matches: tuple[tuple[str, bool], ...], expected: float) -> None:
     assert applicability(matches) == pytest.approx(expected)

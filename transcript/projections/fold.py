@@ -6,6 +6,7 @@ read back, so that a snapshot and the events behind it give the same as all even
 
 from typing import Any
 
+from transcript import grants
 from transcript.curation import TASK_STATES
 from transcript.event import Event, Position
 
@@ -35,6 +36,8 @@ def empty() -> dict[str, Any]:
 
 def fold(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
     """Take one event into the state; body has its long texts opened."""
+    if event.type in grants.TYPES:
+        grants.take(state.setdefault("governed", grants.empty()), event, body)
     if event.type not in FOLDED:
         return
     state["last"][event.type] = {"seq": event.seq, "id": event.id, "hash": event.position.hash}

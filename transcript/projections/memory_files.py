@@ -84,13 +84,17 @@ def name_of(memory: Memory) -> str:
 
 
 def rendered(state: MemoryState) -> dict[str, bytes]:
-    """Return every file by its name within the folder; none where nothing is remembered. No clock is asked."""
-    if not state.memories:
+    """Return every file by its name within the folder; none where nothing is remembered. No clock is asked.
+
+    A private memory has none: the folder lies in the project, where others look.
+    """
+    memories = [memory for memory in state.memories.values() if memory.privacy != "private"]
+    if not memories:
         return {}
-    past = {name for name, memory in state.memories.items() if _is_past(memory)}
-    held = [memory for memory in state.memories.values() if memory.id not in past]
+    past = {memory.id for memory in memories if _is_past(memory)}
+    held = [memory for memory in memories if memory.id not in past]
     files = {INDEX: _index(held)}
-    for memory in state.memories.values():
+    for memory in memories:
         name = name_of(memory)
         files[f"{PAST}/{name}" if memory.id in past else name] = emit(memory)
     return files

@@ -2,7 +2,7 @@
 
 A snapshot of the fold in `run/` makes the next fold as short as what came since; losing it loses time only. It holds
 words of the record, so a redaction that is found behind it throws it away, and `forget_snapshot` does so at once. The
-short handoff lies beside it, for hooks, which fold nothing.
+short handoff and the facets lie beside it, for hooks, which fold nothing.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.memories import fold_memories
 from transcript.paths import write_atomic
-from transcript.projections import decisions, handoff, memory_files, short, state, tasks
+from transcript.projections import decisions, facets, handoff, memory_files, short, state, tasks
 from transcript.projections.fold import CURATED, VERSION, empty, fold, position_dict
 from transcript.projections.page import is_sealed, through
 from transcript.sieve import Sieve, type_field
@@ -108,8 +108,8 @@ def forget_memories(workspace: Workspace) -> int:
 
 
 def forget_snapshot(workspace: Workspace) -> None:
-    """Remove the snapshot and the short handoff, which hold words of the record."""
-    for name in (SNAPSHOT, short.NAME):
+    """Remove the snapshot, the short handoff and the facets, which hold words of the record."""
+    for name in (SNAPSHOT, short.NAME, facets.NAME):
         (workspace.run_dir / name).unlink(missing_ok=True)
 
 
@@ -163,7 +163,8 @@ def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
     log = Log(workspace)
     with FileLock(workspace.run_dir / "views.lock", timeout=LOCK_SECONDS):
         made, at, served = folded(log, snapshot=snapshot)
-        data, memories = rendered(made), memory_pages(log, snapshot=snapshot, keep=True)
+        remembered = fold_memories(log, snapshot=snapshot, keep=True)
+        data, memories = rendered(made), memory_files.rendered(remembered)
         written: tuple[str, ...] = ()
         kept: tuple[str, ...] = ()
         wrong: OSError | None = None
@@ -173,7 +174,8 @@ def _project(workspace: Workspace, *, snapshot: bool) -> Projected:
         if own is not None:
             _note_root(workspace)
         _write_snapshot(workspace, made, at)
-        _write_short(workspace, made)
+        _write_beside(workspace, short.NAME, short.short(made))
+        _write_beside(workspace, facets.NAME, facets.render(remembered, made))
     if wrong is not None:
         raise wrong
     return Projected(own, written, at.seq, served, kept)
@@ -250,10 +252,10 @@ def _check(data: bytes) -> bytes:
     return sha256_hex(data).encode("ascii")
 
 
-def _write_short(workspace: Workspace, made: dict[str, Any]) -> None:
-    data = json.dumps(short.short(made), ensure_ascii=True, indent=1).encode("ascii") + b"\n"
-    if _bytes(workspace.run_dir / short.NAME) != data:
-        write_atomic(workspace.run_dir / short.NAME, data, durable=False)
+def _write_beside(workspace: Workspace, name: str, made: dict[str, Any]) -> None:
+    data = json.dumps(made, ensure_ascii=True, separators=(",", ":")).encode("ascii") + b"\n"
+    if _bytes(workspace.run_dir / name) != data:
+        write_atomic(workspace.run_dir / name, data, durable=False)
 
 
 def _roots(workspace: Workspace) -> list[str]:
