@@ -8,6 +8,7 @@ from consolidation import (
     find_choices,
     find_commits,
     find_curated,
+    find_recovered,
     find_repeated,
     find_summary,
     find_wishes,
@@ -23,10 +24,11 @@ FINDERS: tuple[Finder, ...] = (
     find_choices.find,
     find_causes.find,
     find_commits.find,
+    find_recovered.find,
     find_repeated.find,
     find_summary.find,
 )
-RESTATED = frozenset({"cause", "commit", "report"})  # said again and better as a session goes on
+RESTATED = frozenset({"cause", "commit", "recovered", "report"})  # said again and better as a session goes on
 TYPED = frozenset({"wish", "choice"})
 FULLER = frozenset({"commit", "report"})  # they say what came of it
 SHARED, ALIKE = 2, 0.6

@@ -259,6 +259,29 @@ def test_curated_statements_become_candidates_of_their_type(tmp_path):
     ]
 
 
+ERROR = "error: unknown setting 'retry.max' in config.toml; did you mean 'retry.limit'"
+
+
+def recovering(cured_by: str) -> Dialogue:
+    talk = Dialogue()
+    talk.prompt("start the server")
+    talk.bash("make serve", f"building\n{ERROR}\nstopped", fails=True)
+    talk.edit(cured_by)
+    talk.bash("make serve")
+    return talk
+
+
+def test_error_is_found_when_its_cure_lies_in_another_file(tmp_path):
+    (one,) = found(recovering("src/defaults.py"), tmp_path)
+
+    assert (one.found_by, one.text) == ("recovered", ERROR)
+    assert one.why == "fixed in `defaults.py`; `make serve` failed with it and passed afterwards"
+
+
+def test_error_that_was_cured_in_the_file_it_names_is_noise(tmp_path):
+    assert found(recovering("config.toml"), tmp_path) == []
+
+
 def test_secret_in_a_sentence_is_masked_before_anything_else(tmp_path):
     talk = Dialogue()
     talk.prompt("never print sk-ant-api03-" + "Ab3xK9" * 12 + " in the logs of the server")
