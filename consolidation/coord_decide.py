@@ -2,21 +2,30 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Protocol
 
-from consolidation.coord_schema import Document
+from consolidation.approval import sign
+from consolidation.coord_desk import CoordDesk, differing_field, readable, standing_of
+from consolidation.coord_refs import Evidence, action_fault
+from consolidation.coord_schema import CANON_VERSION, Document, action_hash, proposal_hash
+from transcript import proposal_drafts
+from transcript.coord_codes import Refusal
+from transcript.errors import CoordError
+from transcript.event import stamp
+from transcript.proposals import DECIDED
+
+__all__ = ["Decided", "Evidence", "Shown", "decide", "show"]
+
+MOST_RATIONALE = 2000
 
 
-@dataclass(frozen=True, slots=True)
-class Evidence:
-    """One reference as it was shown: its hash (`unresolved` where it names nothing), and words to show beside it.
+class Named(Protocol):
+    """Who decides: a person whom the command line has asked on a terminal."""
 
-    `kind` is record, file, event, memory, task, blob, https or unresolved.
-    """
-
-    ref: str
-    hash: str
-    kind: str
-    text: str = field(default="", repr=False)
+    @property
+    def name(self) -> str:
+        """The name that is signed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,3 +42,113 @@ class Shown:
     def evidence_hashes(self) -> Mapping[str, str]:
         """Return the hash of each reference, as it is signed."""
         return {one.ref: one.hash for one in self.evidence}
+
+
+@dataclass(frozen=True, slots=True)
+class Decided:
+    """A decided proposal, and the new one where it was revised."""
+
+    document: Document
+    new: Document | None = None
+
+
+def show(desk: CoordDesk, name: str) -> Shown:
+    """Return what a person is to be shown of a proposal; CoordError when there is no such file or it is not whole."""
+    held = desk.held(name)
+    refs = desk.references()
+    return Shown(
+        held.document,
+        held.raw,
+        action_hash(held.document),
+        proposal_hash(held.document),
+        tuple(refs.evidence(ref) for ref in held.document.evidence_refs),
+    )
+
+
+def decide(
+    desk: CoordDesk,
+    shown: Shown,
+    word: str,
+    *,
+    person: Named,
+    rationale: str,
+    revised: Mapping[str, Any] | None = None,
+) -> Decided:
+    """Sign and record a decision on what was shown; `word` is approve, decline or revise (with the revised action).
+
+    CoordError, with nothing decided, when the file or its evidence is not what was shown any more, when it was decided
+    before, or when there is no safe key. The attempt is recorded.
+    """
+    if word not in DECIDED or (word == "revise") != (revised is not None):
+        raise ValueError("a decision is approve, decline, or revise with the revised action")
+    rationale = rationale.strip()
+    if not rationale or len(rationale) > MOST_RATIONALE or not person.name.strip():
+        raise CoordError("schema", "rationale", f"a decision has an actor and 1 to {MOST_RATIONALE} characters of why")
+    with desk.lock():
+        desk.settle()
+        fault = _fault(desk, shown, word)
+        if fault is not None:
+            desk.append(proposal_drafts.refused(stamp(desk.now), shown.document.id, fault.code, fault.field, "decide"))
+            raise fault.error()
+        return _decided(desk, shown, word, person.name.strip(), rationale, revised)
+
+
+def _decided(
+    desk: CoordDesk, shown: Shown, word: str, actor: str, rationale: str, revised: Mapping[str, Any] | None
+) -> Decided:
+    new = None
+    if revised is not None:
+        task = str(shown.document.raw["source_task"])
+        new = desk.drafted(revised, source_task=task, revises=shown.document.id)
+    decision = sign(
+        {
+            "canon_version": CANON_VERSION,
+            "store_id": desk.store_id,
+            "proposal_id": shown.document.id,
+            "proposal_hash": shown.proposal_hash,
+            "affected_action_hash": shown.action_hash,
+            "evidence_hashes": dict(shown.evidence_hashes),
+            "decision": word,
+            "actor": actor,
+            "timestamp": stamp(desk.now),
+            "rationale": rationale,
+            "nonce": desk.random(16).hex(),
+            "expires_at": stamp(desk.now + timedelta(days=desk.settings.expires_days)),
+        },
+        desk.keys.current(),
+    )
+    document = shown.document.with_state(DECIDED[word], decision)
+    readable(document)
+    drafts = [proposal_drafts.decided(stamp(desk.now), shown.document.raw, decision)]
+    if new is not None:
+        desk.write(new)
+        drafts.insert(0, desk.proposed(new, by=actor))
+    desk.append(*drafts)
+    desk.write(document)
+    return Decided(document, new)
+
+
+def _fault(desk: CoordDesk, shown: Shown, word: str) -> Refusal | None:
+    """Return why this decision cannot be recorded as things stand under the lock, None when it can."""
+    try:
+        held = desk.held(shown.document.id)
+        desk.keys.current()
+    except CoordError as fault:
+        return Refusal(fault.code, fault.field)
+    if held.raw != shown.raw:
+        return Refusal("changed_since_shown", differing_field(held.document.raw, shown.document.raw) or "document")
+    known = desk.state().documents[held.document.id]
+    if known.erased:
+        return Refusal("erased")
+    if known.state != "proposed":
+        return Refusal("decided_already", "state")
+    if standing_of(held.document, known) != "same":
+        return Refusal("state_edited", "state")
+    if proposal_hash(held.document) != known.document_hash:
+        changed = differing_field(held.document.core(), Document(known.document).core())
+        return Refusal("document_changed", changed, "a proposal never changes; restore its file, or write a new one")
+    refs = desk.references()
+    for ref, before in shown.evidence_hashes.items():
+        if refs.hash(ref) != before:
+            return Refusal("changed_since_shown", ref)
+    return action_fault(held.document.action, refs) if word == "approve" else None

@@ -121,7 +121,11 @@ class KeyStore:
 
     def used(self, store: str, nonce: str) -> bool:
         """Say whether an approval was applied in a workspace; survives whatever is put back there."""
-        return f"{store} {nonce}" in self._lines(USED)
+        return nonce in self.used_nonces(store)
+
+    def used_nonces(self, store: str) -> set[str]:
+        """Return every approval that was applied in a workspace."""
+        return {nonce for name, _, nonce in (line.partition(" ") for line in self._lines(USED)) if name == store}
 
     def burn(self, store: str, nonce: str) -> None:
         """Note, durably and once, that an approval was applied."""

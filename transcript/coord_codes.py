@@ -31,6 +31,7 @@ SAYS: dict[str, str] = {
     "misnamed": "the file is not named after the id inside",
     "not_read": "not a regular .json file of at most 64 KiB, or one too many; it was not opened",
     "no_proposal": "no proposal has this id; see recall coord read",
+    "no_file": "its file is gone; recall coord restore writes it again",
     "erased": "its words were erased from the record; remove the file, or " + _NEW,
     # a decision
     "no_evidence": "a proposal without evidence stays pending; revise it with evidence",
@@ -60,8 +61,16 @@ SAYS: dict[str, str] = {
     # the canonical memory
     "memory_edited": "memory.yml was changed by hand; recall coord restore --replace writes it from the record",
     "memory_link": "memory.yml or a folder above it is a link or no regular file; put the real one there",
+    "coord_missing": "a file that the record knows is gone; recall coord restore writes it again",
+    "coord_behind": "the file is a beginning of what the record says; recall coord restore completes it",
+    "coord_edited": "the file was changed by hand; recall coord restore --replace writes it from the record",
+    "coord_unmirrored": "the record does not know this proposal yet; recall coord read takes it in",
+    "revoked_key": "it was applied before the key of its decision was revoked; look at it again",
+    "evidence_broken": "the evidence of this item is gone",
     "store_behind": "memory.yml holds more than the record: an old copy was put back; recall coord restore --replace",
 }
+# What is told and fails nothing: somebody should look at it, and every item stands as it was approved.
+WARNINGS = frozenset({"misnamed", "revoked_key", "evidence_broken", "evidence_changed", "coord_unmirrored"})
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,12 @@ from typing import Any
 
 from transcript.canonical import canonical, sha256_hex
 from transcript.coord_codes import refused
-from transcript.errors import CoordError
+from transcript.errors import CoordError, WorkspaceError
 from transcript.paths import fsync_dir, secure_dir, write_all, write_atomic
 from transcript.proposals import Applied, ProposalState
+from transcript.roots import read_table
 from transcript.strict_json import MOST_BYTES, strict_json
+from transcript.workspace import Workspace
 
 FOLDER, MEMORY, PROPOSALS = ".coord", "memory.yml", "memory-proposals"
 MOST_FILES = 10_000
@@ -112,6 +114,19 @@ def _item(raw: bytes) -> dict[str, Any] | None:
     if "erased" in value:
         return value if value.keys() == _ERASED and value["erased"] is True else None
     return value if isinstance(value.get("event_id"), str) else None
+
+
+def coord_root(workspace: Workspace) -> Path:
+    """Return the project folder whose `.coord` is the workspace's: the first recorded root that is there.
+
+    Other worktrees and roots of the workspace share it. WorkspaceError where there is no project folder.
+    """
+    entry = read_table(workspace.home.parents[1]).get(workspace.id)
+    roots = [Path(root) for root in entry.roots] if entry is not None else []
+    found = next((root for root in roots if root.is_dir()), workspace.root)
+    if found is None:
+        raise WorkspaceError("this workspace has no project folder; run recall inside one")
+    return found
 
 
 def memory_path(root: Path) -> Path:
