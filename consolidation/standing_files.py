@@ -57,6 +57,16 @@ class Governed:
 
 
 @dataclass(frozen=True, slots=True)
+class Present:
+    """A file as it is: its key, path, the hash of its bytes, and whether it is semantic or procedural."""
+
+    key: str
+    path: Path
+    sha256: str
+    kind: str
+
+
+@dataclass(frozen=True, slots=True)
 class Change:
     """A file that is not what the record says: its key, the code, its hash now ("" for gone) and the recorded one."""
 
@@ -171,16 +181,31 @@ def governed(log: Log) -> dict[str, Governed]:
     return found
 
 
-def changes(entries: Iterable[Entry], known: Mapping[str, Governed]) -> list[Change]:
-    """Return the files that are not as the record knows them: edited, never seen, or gone; by key."""
-    ours = {one.key: one for one in entries if one.path and one.loaded_by == "recall" and one.place != "memory"}
+def present(where: Iterable[Place]) -> list[Present]:
+    """Return every file of these places that belongs to the standing context, whatever it says, by key."""
     found = []
-    for key, one in ours.items():
-        if key not in known:
-            found.append(Change(key, NEW, one.sha256, ""))
-        elif known[key].sha256 != one.sha256:
-            found.append(Change(key, CHANGED, one.sha256, known[key].sha256))
-    found += [Change(key, MISSING, "", one.sha256) for key, one in known.items() if key not in ours and one.sha256]
+    for place in where:
+        for spot in spots(place):
+            try:
+                sha256 = sha256_hex(spot.path.read_bytes())
+            except OSError:  # `files` says why
+                continue
+            found.append(Present(f"{spot.place}:{spot.name}", spot.path, sha256, spot.kind))
+    return sorted(found, key=lambda one: one.key)
+
+
+def changes(files: Iterable[Present], known: Mapping[str, Governed]) -> list[Change]:
+    """Return the files that are not as the record knows them: edited, not known yet, or gone; by key.
+
+    A template that was filled in is not known yet.
+    """
+    now = {one.key: one.sha256 for one in files}
+    found = [Change(key, MISSING, "", one.sha256) for key, one in known.items() if key not in now and one.sha256]
+    for key, sha256 in now.items():
+        before = known.get(key)
+        if before is None or before.sha256 != sha256:
+            is_new = before is None or not before.sha256 or before.how == "scaffold"
+            found.append(Change(key, NEW if is_new else CHANGED, sha256, before.sha256 if before else ""))
     return sorted(found, key=lambda one: one.key)
 
 
@@ -197,14 +222,17 @@ def draft(
     return told(TYPE, at, {**body, **more}, key, sha256, how, proposal_id or at.ts)
 
 
-def seen(entries: Iterable[Entry], known: Mapping[str, Governed], at: Told, *, how: str = "seen") -> list[Draft]:
-    """Return that files which the record does not know yet are known from now on; edited ones stay edited."""
-    by_key = {one.key: one for one in entries}
-    return [
-        draft(at, one.key, one.now, by_key[one.key].kind, how)
-        for one in changes(by_key.values(), known)
-        if one.code == NEW
-    ]
+def seen(
+    files: Iterable[Present], known: Mapping[str, Governed], at: Told, *, made: Iterable[Path] = ()
+) -> list[Draft]:
+    """Return that files which the record does not know are known from now on, `made` ones as templates.
+
+    What was edited since somebody took responsibility for it stays edited.
+    """
+    listed = {one.key: one for one in files}
+    new = [listed[one.key] for one in changes(listed.values(), known) if one.code == NEW]
+    templates = frozenset(made)
+    return [draft(at, one.key, one.sha256, one.kind, "scaffold" if one.path in templates else "seen") for one in new]
 
 
 def identity_folder(root: Path) -> Path:

@@ -16,10 +16,10 @@ from consolidation import loader, standing_files
 from consolidation.experience import Experience, experience_of
 from consolidation.procedure_conflicts import ProcedureConflict, conflicts
 from consolidation.settings import Settings
-from recall import session_state
+from recall import session_state, standing_context
 from recall.likeness import folded
 from recall.standing_context import EVERYONE, FILE, LOADED, OTHER_ROLE, OVER, VERSION, chosen
-from recall.standing_places import IDENTITY, MEMORY, PROCEDURAL, SEMANTIC, USER, Entry, places
+from recall.standing_places import IDENTITY, MEMORY, PROCEDURAL, SEMANTIC, USER, Entry, places, refreshed
 from transcript.canonical import sha256_hex
 from transcript.errors import ConfigError
 from transcript.event import stamp
@@ -104,7 +104,7 @@ def compile(workspace: Workspace, settings: Settings, *, role: str | None = None
     where = places(data_of(workspace), workspace.root, settings.standing.folders)
     found = standing_files.files(where, workspace.root)
     known = standing_files.governed(log)
-    changed = standing_files.changes(found.entries, known)
+    changed = standing_files.changes(standing_files.present(where), known)
     marks = {one.key: one.code for one in changed}
     entries = [_marked(one, marks) for one in found.entries]
     own = _critical(state, worth, role, now)
@@ -154,6 +154,20 @@ def after_apply(workspace: Workspace, settings: Settings, *, now: datetime) -> S
     return found
 
 
+def keep_up(workspace: Workspace, settings: Settings, *, now: datetime) -> bool:
+    """Put it together anew where a file, a procedure or a critical memory is another by now; say whether it was."""
+    held = standing_context.held(workspace.run_dir)
+    where = places(data_of(workspace), workspace.root, settings.standing.folders)
+    memories = {one.event: one.text for one in held.entries if one.event}
+    critical = {one.id: one.statement for one in fold_memories(Log(workspace)).current(now) if _is_critical(one)}
+    texts = standing_files.procedures(where, workspace.root)
+    same = memories == critical and not refreshed(held.entries, where)[1]
+    if same and held.procedures == standing_files.hash_of(texts):
+        return False
+    after_apply(workspace, settings, now=now)
+    return True
+
+
 def would_fit(found: StandingSet, memory: Memory, *, role: str = "") -> Fit:
     """Return whether a memory that becomes critical has room beside what is carried; else what would have to leave.
 
@@ -183,11 +197,15 @@ def _marked(one: Entry, marks: Mapping[str, str]) -> Entry:
     return replace(one, governed={standing_files.NEW: "new", standing_files.CHANGED: "no"}.get(code or "", "yes"))
 
 
+def _is_critical(memory: Memory) -> bool:
+    return bool(memory.critical_for) and memory.kind == "statement"
+
+
 def _critical(state: MemoryState, worth: Mapping[str, Experience], role: str, now: datetime) -> list[Entry]:
     """The critical memories of the record that hold now, as entries."""
     found = []
     for memory in state.current(now):
-        if not memory.critical_for or memory.kind != "statement":
+        if not _is_critical(memory):
             continue
         weight = worth.get(memory.id, Experience())
         found.append(

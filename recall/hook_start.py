@@ -9,16 +9,19 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from recall import config, harness, hook_counters
+from recall import caps, config, harness, hook_counters, standing_context
 from recall.config import HandoffSettings
+from recall.governance_settings import StandingSettings
 from recall.harness import Payload
-from recall.query import Query
 from recall.session_start import Told, tell
 from recall.settings import Settings
+from recall.standing_context import Standing
+from recall.standing_places import places
 from recall.turn import CountTokens, Turn
+from recall.turn_query import NOT_READ, query_of
 from recall.turnstate import TurnState
 from transcript.errors import ConfigError, RecordError
-from transcript.workspace import owner_root
+from transcript.workspace import Workspace, owner_root
 
 
 class HookStart:
@@ -31,48 +34,55 @@ class HookStart:
         self.now, self.started, self.note = now, started, note
         self.workspace, _ = owner_root(payload.cwd, data) if payload.cwd else (None, "refused")
         self.told = Told()
+        self.standing = Standing()
+        self.block = ""
         self._settings = Settings()
+        self._handoff, self._carried, self._audience = HandoffSettings(), StandingSettings(), NOT_READ
         self._state: TurnState | None = None
         self._latency_ms = 0.0
 
     def answer(self, count_tokens: CountTokens, env: Mapping[str, str]) -> bytes:
-        """Return what goes to the harness: the short handoff, without what the session was shown before.
+        """Return what goes to the harness: the standing context, then the short handoff; nothing the session holds.
 
         A compaction or a cleared window begins anew. Of two simultaneous calls that would tell the same one answers.
         """
         if self.workspace is None:
             return b""
         self._state = TurnState(self.workspace.run_dir, self.payload.session, cwd=self.payload.cwd)
-        wanted = self._read_settings(env)
+        self._read_settings(env)
+        already = frozenset[str]() if self.payload.compacts else self._state.shown()
         told = Told()
-        if wanted.session_start:
+        if self._handoff.session_start:
             told = tell(
                 self.workspace,
                 harness=self.payload.harness,
                 source=self.payload.source,
                 session=self.payload.session,
-                already=frozenset() if self.payload.compacts else self._state.shown(),
+                already=already,
                 most_bytes=self._settings.budget.bytes,
-                most_tokens=wanted.tokens,
+                most_tokens=self._handoff.tokens,
                 count_tokens=count_tokens,
             )
-        claim = f"{self.payload.source}\n{told.block}"
-        if told.block and self._state.begin(claim, now=self.now, call=self.call) is None:
+        standing = self._standing(self.workspace, told.block, count_tokens)
+        if standing.mark in already:
+            standing = Standing()
+        block = _joined(standing.block, told.block)
+        if block and self._state.begin(f"{self.payload.source}\n{block}", now=self.now, call=self.call) is None:
             return b""
         if self.payload.compacts:
             self._state.clear()
-        self.told = told
+        self.told, self.standing, self.block = told, standing, block
         self._latency_ms = (time.monotonic() - self.started) * 1000
-        return harness.answer(self.payload, told.block)
+        return harness.answer(self.payload, block)
 
     def record(self, *, lock_timeout: float = 0.02) -> str:
         """Write the ledger row and what the session was shown; return why there is no row, or ""."""
-        if self.workspace is None or self._state is None or not self.told.block:
+        if self.workspace is None or self._state is None or not self.block:
             return ""
         from recall import ledger  # with the record's writing side: imported once the answer has left
         from transcript.log import Log
 
-        self._state.settle(list(self.told.events))
+        self._state.settle([*self.told.events, *filter(None, (self.standing.mark,))])
         how = ledger.Circumstances(
             mode=ledger.START_MODE,
             latency_ms=self._latency_ms,
@@ -80,9 +90,10 @@ class HookStart:
             note=self.note,
             source=self.payload.source,
             told=self.told.events,
+            standing=self.standing.account(),
         )
-        query = Query("", self.payload.session, self.payload.harness, self.payload.cwd)
-        turn = Turn(self.told.block, (), tokens=self.told.tokens)
+        query = query_of(self.payload, self.workspace, self._audience)
+        turn = Turn(self.block, (), tokens=self.told.tokens + self.standing.tokens)
         row = ledger.draft(query, turn, self._settings, how, now=self.now)
         try:
             Log(self.workspace).append_or_spool(row, now=self.now, lock_timeout=lock_timeout)
@@ -90,11 +101,32 @@ class HookStart:
             return "record_not_writable"
         return ""
 
-    def _read_settings(self, env: Mapping[str, str]) -> HandoffSettings:
+    def _standing(self, workspace: Workspace, beside: str, count_tokens: CountTokens) -> Standing:
+        """What the session always carries, as far as it fits into the harness's cap beside the handoff."""
+        name, cap = self.payload.harness, caps.cap_of(self.payload.harness)
+        if not self._carried.told_tokens:
+            return Standing()
+        query = query_of(self.payload, workspace, self._audience)
+        return standing_context.tell(
+            standing_context.held(workspace.run_dir),
+            places(self.data, workspace.root, self._carried.folders),
+            role=query.role or "",
+            audience=query.audience or NOT_READ.session,
+            chars=self._carried.chars,
+            most_tokens=self._carried.told_tokens,
+            fits=lambda block: caps.fits(_joined(block, beside), name, most_bytes=cap.bytes),
+            count_tokens=count_tokens,
+        )
+
+    def _read_settings(self, env: Mapping[str, str]) -> None:
         try:
             found = config.load(self.data, self.workspace.root if self.workspace else None, env)
         except ConfigError:
             hook_counters.add(self.data, self.payload.harness, "config_not_readable")
-            return HandoffSettings()
-        self._settings = found.settings()
-        return found.handoff()
+            return
+        self._settings, self._handoff = found.settings(), found.handoff()
+        self._carried, self._audience = found.standing(), found.audience()
+
+
+def _joined(*blocks: str) -> str:
+    return "\n\n".join(block for block in blocks if block)

@@ -231,7 +231,7 @@ def _listed(spot: Spot, fields: dict[str, str], body: str) -> str:
 
 
 def refreshed(entries: Iterable[Entry], where: Iterable[Place]) -> tuple[list[Entry], list[str]]:
-    """Return entries with what the files say by now, and the keys of those that are new, changed, gone or unreadable.
+    """Return entries with what the files say by now, and the keys of those that are new, changed or gone.
 
     A file whose size and time are as they were is not read again.
     """
@@ -247,7 +247,7 @@ def refreshed(entries: Iterable[Entry], where: Iterable[Place]) -> tuple[list[En
                     continue
                 read_now = read(spot, place.folder)
             except (OSError, ValueError):
-                changed.append(f"{spot.place}:{spot.name}")
+                changed += [held.key] if held is not None else []
                 continue
             if held is not None and held.sha256 == read_now.sha256:
                 found.append(replace(read_now, governed=held.governed))

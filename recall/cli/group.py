@@ -26,6 +26,7 @@ COMMANDS = {
     "replay-turn": "replay_turn",
     "context": "context",
     "handoff": "handoff",
+    "session-start": "session_start",
     "cite": "cite",
     "mcp": "mcp",
     "decide": "decide",

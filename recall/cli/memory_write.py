@@ -279,11 +279,14 @@ def finish(desk: Desk, found: Sequence[Draft], told: str) -> None:
 
 def bring_up(app: App, workspace: Workspace) -> None:
     """Bring views, files and, where there is one, the index up to the record, so that a change takes effect at once."""
+    from consolidation import standing_set
     from indexer.settings import DEFAULT_MODEL
     from indexer.writer import index
+    from recall.cli.work import settings_of
     from transcript.errors import LockBusy
 
     app.bring_up(workspace)
+    standing_set.keep_up(workspace, settings_of(app), now=app.now())
     if not workspace.index_path.exists():
         return
     settings = app.config.index()
