@@ -4,7 +4,7 @@ The same classes, audiences and grants as in a turn (`recall.facets`); here the 
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Any
 
@@ -13,8 +13,12 @@ from recall.facets import NOTHING, Facets
 from transcript.errors import PointerError, RecordError
 from transcript.event import Event
 from transcript.log import Log
+from transcript.memories import MemoryState
 from transcript.memory_drafts import written_id
+from transcript.sieve import Sieve
 
+_PRIVATE = Sieve(groups=((b'"private":true', b'"privacy":"private"'),))
+START_MODES = ("session_start",)  # of ledger rows whose block holds the standing context
 _ABOUT = ("memory", "candidate", "of", "by")  # where an event names the memory, or the candidate, that it is about
 
 
@@ -45,9 +49,8 @@ class Door:
         """Say whether the words of an event leave: its own class counts, and that of the memory it is about."""
         if self.is_open or not event.body:
             return True
-        if event.type == "recall":  # it holds what was shown to its own audience
-            to = str(event.body.get("audience") or audiences.PROJECT)
-            return not self.is_wide and audiences.widest(to, self.audience) == to
+        if event.type == "recall":
+            return self._lets_turn(log, event)
         if event.type.startswith("memory."):
             return self._lets_memory(log, event)
         return self.lets(event.id, private=_claims(event.body))
@@ -56,10 +59,22 @@ class Door:
         """Say whether a memory or a candidate leaves that is known by its body."""
         return self.is_open or self._lets_statement(name, body)
 
+    def state(self, held: MemoryState) -> MemoryState:
+        """Return what is remembered without the memories and candidates that do not leave."""
+        if self.is_open:
+            return held
+        memories = {n: m for n, m in held.memories.items() if self.lets(n, private=m.privacy == audiences.PRIVATE)}
+        candidates = {name: one for name, one in held.candidates.items() if self.lets_body(name, one.body)}
+        return replace(held, memories=memories, candidates=candidates)
+
     def refuse_event(self, log: Log, event: Event) -> None:
         """Raise PointerError where an event does not leave. The message holds nothing of it but its id."""
         if not self.lets_event(log, event):
             raise PointerError(f"{event.pointer} {self.refusal}")
+
+    def kept_back(self, log: Log) -> int:
+        """Return how many events of a record say that they are private and do not leave; one pass."""
+        return sum(not self.lets_event(log, event) for event in log.read(sieve=_PRIVATE))
 
     def refuse_record(self, what: str) -> None:
         """Raise PointerError where what belongs to the project as a whole does not leave."""
@@ -70,6 +85,20 @@ class Door:
     def refusal(self) -> str:
         """Why something does not leave, and what would let it."""
         return f"is not for the audience '{self.audience}'; a person can let single items through with 'recall grant'"
+
+    def _lets_turn(self, log: Log, event: Event) -> bool:
+        """Whether a row of the ledger leaves: it holds the words of what it showed, to its own audience."""
+        to = str(event.body.get("audience") or audiences.PROJECT)
+        if audiences.widest(to, self.audience) == to:
+            return True
+        if self.is_wide or event.body.get("mode") in START_MODES:  # files of the user are in there, not named as items
+            return False
+        items = event.body.get("items") or ()
+        shown = {name for item in items for name in (item.get("event"), *item.get("also", ()), *item.get("noted", ()))}
+        try:
+            return all(self.lets_event(log, log.get(name)) for name in shown if name)
+        except (PointerError, RecordError):
+            return False  # what it showed cannot be looked at
 
     def _lets_memory(self, log: Log, event: Event) -> bool:
         if event.type == "memory.source":  # a file of the project

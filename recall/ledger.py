@@ -130,6 +130,7 @@ def _shown(ranked: Ranked) -> dict[str, Any]:
         "kind": at.source,
         "ts": at.said,
         "also": [p.event for p in item.pointers[1:]],
+        **({"noted": sorted(item.behind)} if item.behind else {}),
         **_scored(ranked),
     }
 

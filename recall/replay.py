@@ -6,7 +6,7 @@ from datetime import datetime
 from typing import Any
 
 from indexer.reader import Reader
-from recall.audiences import PROJECT
+from recall.audiences import PRIVATE, PROJECT, widest
 from recall.engine import recall
 from recall.facets import NOTHING, Facets
 from recall.ledger import before
@@ -34,11 +34,12 @@ def replay_turn(
     count_tokens: CountTokens,
     scorer: Scorer = score_all,
     facets: Facets = NOTHING,
+    audience: str = PRIVATE,
 ) -> Replay:
     """Run the turn of a ledger event's body (blobs opened) with its own prompt, clock and settings.
 
     The same index state gives the same block. Where the index has moved on, only what had been said by then may be
-    found, and the difference is named.
+    found, and the difference is named. `audience` is who reads the outcome: it never sees more than it may.
     """
     if "prompt" not in body or "now" not in body:
         raise RecallError("this turn's ledger event was redacted; it cannot be run again")
@@ -50,6 +51,9 @@ def replay_turn(
     moved = _moved(body.get("index"), reader)
     differences += moved
     query = query_of(body)
+    if (reading := widest(query.audience, audience)) != query.audience:
+        differences.append(f"it is shown for the audience '{reading}', then it was '{query.audience}'")
+        query = replace(query, audience=reading)
     if moved and query.as_of is None:
         query = replace(query, as_of=now)
     if facets.digest != body.get("facets", ""):

@@ -1,10 +1,11 @@
 """Opens a source pointer: the exact words, from the record itself, with what was said around them."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
 from indexer.passages import event_text
+from recall.disclosure import Door
 from transcript.errors import PointerError, RecordError
 from transcript.event import Event
 from transcript.log import Log
@@ -43,12 +44,20 @@ def parse_pointer(pointer: str) -> tuple[str, int | None, int | None]:
     return name, int(start), int(end)
 
 
-def show(pointer: str, logs: Sequence[Log], *, neighbours: int = 2) -> Shown:
-    """Resolve a pointer without the index, in the first log that knows it."""
+def show(
+    pointer: str, logs: Sequence[Log], *, neighbours: int = 2, door_of: Callable[[Log], Door] | None = None
+) -> Shown:
+    """Resolve a pointer without the index, in the first log that knows it.
+
+    PointerError where `door_of` its record does not let it out; neighbours that it does not are left out.
+    """
     if not logs:
         raise ValueError("no record to look in")
     name, start, end = parse_pointer(pointer)
     log, event = _found(name, logs)
+    door = door_of(log) if door_of is not None else None
+    if door is not None:
+        door.refuse_event(log, event)
     text = _text(log, event)
     if start is None or end is None:
         start, end = 0, len(text)
@@ -61,8 +70,8 @@ def show(pointer: str, logs: Sequence[Log], *, neighbours: int = 2) -> Shown:
         text,
         start,
         end,
-        tuple(reversed(_talk(log, event, log.read_back(event.position), neighbours))),
-        tuple(_talk(log, event, log.read(event.position), neighbours)),
+        tuple(reversed(_talk(log, event, log.read_back(event.position), neighbours, door))),
+        tuple(_talk(log, event, log.read(event.position), neighbours, door)),
     )
 
 
@@ -77,13 +86,15 @@ def _found(name: str, logs: Sequence[Log]) -> tuple[Log, Event]:
     raise first
 
 
-def _talk(log: Log, around: Event, events: Iterable[Event], count: int) -> list[tuple[Event, str]]:
+def _talk(log: Log, around: Event, events: Iterable[Event], count: int, door: Door | None) -> list[tuple[Event, str]]:
     """The nearest turns of the same session on one side of an event."""
     found: list[tuple[Event, str]] = []
     for event in islice(events, MOST_SCANNED):
         if len(found) >= count:
             break
-        if event.id != around.id and event.type == "conversation_turn" and event.session == around.session:
+        if event.id == around.id or event.type != "conversation_turn" or event.session != around.session:
+            continue
+        if door is None or door.lets_event(log, event):
             found.append((event, _neighbour_text(log, event)))
     return found
 

@@ -81,25 +81,31 @@ def read(file: Path) -> str:
 def cited(app: App, draft: str, *, when: datetime | None, words_only: bool) -> list[Support]:
     """Hold every sentence against the record; one ledger row for the whole draft."""
     import os
+    from dataclasses import replace
 
     from indexer.tokens import TokenCounter
     from recall import ledger
     from recall.cite import SUPPORTED, sentences, support
     from recall.cli.query import listed
+    from recall.cli.reading import facets_of
     from recall.engine import recall
+    from recall.facets import load
     from recall.query import Query
     from recall.turn import Turn
     from scoring.pool import score_pool
 
     workspace, settings, now, started = app.workspace(), app.config.settings(), app.now(), time.perf_counter()
     found = list(sentences(draft))
+    asked = facets_of(app, Query(draft, cwd=str(app.cwd), mode="posthoc", as_of=when), workspace)
+    known = load(workspace.run_dir)
     with app.store(workspace) as store, store.snapshot(), Progress("sentences") as progress:
         vectors = None if words_only else app.vectors(store)
         count = TokenCounter()
 
         def search(text: str) -> list[Ranked]:
-            query = Query(text, cwd=str(app.cwd), mode="posthoc", as_of=when)
-            return listed(recall(query, store, vectors, settings, now=now, count_tokens=count, scorer=score_pool))
+            query = replace(asked, prompt=text)
+            turn = recall(query, store, vectors, settings, now=now, count_tokens=count, scorer=score_pool, facets=known)
+            return listed(turn)
 
         supports = []
         for number, sentence in enumerate(found, start=1):
@@ -110,8 +116,7 @@ def cited(app: App, draft: str, *, when: datetime | None, words_only: bool) -> l
     turn = Turn("", tuple(dict.fromkeys(_marked(ranked) for ranked in shown)), candidates=len(shown))
     took = (time.perf_counter() - started) * 1000
     how = ledger.Circumstances(mode="posthoc", latency_ms=took, index=index, call=os.urandom(8).hex())
-    query = Query(draft, cwd=str(app.cwd), mode="posthoc", as_of=when)
-    app.keep(workspace, ledger.draft(query, turn, settings, how, now=now), now)
+    app.keep(workspace, ledger.draft(asked, turn, settings, how, now=now), now)
     return supports
 
 

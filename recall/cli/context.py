@@ -4,7 +4,9 @@ import click
 
 from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.output import emit, note, say
+from recall.cli.reading import audience_option, door
 from recall.cli.show import as_dict, heading
+from transcript.telling import counted
 
 
 @click.command()
@@ -29,6 +31,7 @@ from recall.cli.show import as_dict, heading
 @click.option("--session-key", default="", metavar="KEY", help="The sessions that this key unites, in order of time.")
 @click.option("--tokens", type=click.IntRange(min=1), default=8000, show_default=True, help="Token cap of a page.")
 @click.option("--all", "every", is_flag=True, help="The whole record, without either cap.")
+@audience_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a turn, then one with the cursor.")
 @demo_option
 @pass_app
@@ -51,6 +54,7 @@ def command(
     session_key: str,
     tokens: int,
     every: bool,
+    audience: str | None,
     as_json: bool,
     demo: bool,
 ) -> None:
@@ -91,8 +95,11 @@ def command(
         session_key=session_key,
         only=near(chosen, meaning) if meaning else None,
     )
+    log = chosen.log(chosen.workspace())
+    exit_ = door(chosen, log.workspace, audience)
+    exit_.refuse_record("the conversation")
     window = context(
-        chosen.log(chosen.workspace()),
+        log,
         last=last,
         around=around,
         radius=radius,
@@ -102,8 +109,11 @@ def command(
         token_cap=tokens,
         count_tokens=TokenCounter(),
     )
+    turns = [turn for turn in window.turns if exit_.lets_event(log, turn.event)]
+    if len(turns) < len(window.turns):
+        note(f"{counted(len(window.turns) - len(turns), 'turn')} left out, private")
     if as_json:
-        for turn in window.turns:
+        for turn in turns:
             emit(
                 {
                     **as_dict(turn.event),
@@ -115,7 +125,7 @@ def command(
             )
         emit({"cursor": window.cursor, "note": window.note})
         return
-    for turn in window.turns:
+    for turn in turns:
         say(f"{'>' if turn.target else ' '} {heading(turn.event)}\n{veil(turn.text)}\n")
     if window.note:
         note(window.note)

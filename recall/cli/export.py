@@ -14,6 +14,7 @@ import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import note
+from recall.cli.reading import door
 from transcript.canonical import sha256_hex
 from transcript.errors import PointerError, RecordError
 from transcript.paths import fsync_dir
@@ -38,16 +39,24 @@ MARKS = (b'"recall_export":', b'"schema_version": "ATIF-')  # near the beginning
     help="wire: every event, for 'recall import'; atif: a document per session (ATIF 1.7).",
 )
 @click.option("--session", metavar="ID", help="With --format atif: this session only; OUT is then its file.")
+@click.option(
+    "--audience",
+    type=click.Choice(("private", "project")),
+    default="project",
+    show_default=True,
+    help="project: only where nothing in the record is private; private: whatever is in it, a person's choice.",
+)
 @click.option("--dry-run", is_flag=True, help="Say what would be written, and write nothing.")
 @demo_option
 @pass_app
-def command(app: App, out: Path, kind: str, session: str | None, dry_run: bool, demo: bool) -> None:
+def command(app: App, out: Path, kind: str, session: str | None, audience: str, dry_run: bool, demo: bool) -> None:
     """Write the record to OUT, in full and unmasked.
 
     A wire file holds every event, one a line, with its words, media and hashes; 'recall import' takes it into an empty
     workspace. With --format atif OUT is a folder with one document per session. An earlier export is replaced, any
     other file is left alone. What was redacted is exported as redacted; the workspace's key and the kept source bytes
-    are not exported.
+    are not exported. Where something in the record is private, a wire file needs --audience private: it is whole or
+    it is none. No document of ATIF holds memories or observations.
 
     \b
         recall export record.jsonl
@@ -56,7 +65,14 @@ def command(app: App, out: Path, kind: str, session: str | None, dry_run: bool, 
     workspace = chosen.workspace()
     if session is not None and kind != "atif":
         raise click.UsageError("--session goes with --format atif; a wire file holds the whole record")
+    leaving = door(chosen, workspace, audience)
     if kind == "wire":
+        kept_back = leaving.kept_back(chosen.log(workspace))
+        if kept_back:
+            raise RecordError(
+                f"{counted(kept_back, 'private event')} in the record would leave with it; nothing was written."
+                " For yourself, add --audience private"
+            )
         wire(workspace, out, dry_run)
     else:
         atif(workspace, out, session, dry_run)

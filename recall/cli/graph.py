@@ -8,6 +8,7 @@ import click
 
 from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.output import emit, note, say
+from recall.cli.reading import door
 
 NEAREST = 5
 
@@ -52,7 +53,9 @@ def show(app: App, entity: str, as_of: str | None, as_json: bool, demo: bool) ->
     except IndexMissing:
         replaced = []
         note("no index yet: names that were replaced are not followed; 'recall index' makes it")
-    graph = build(fold_memories(log), folded(log)[0]["decisions"], replaced)
+    exit_ = door(app, log.workspace)
+    exit_.refuse_record("what is known of things")
+    graph = build(exit_.state(fold_memories(log)), folded(log)[0]["decisions"], replaced)
     found = facts(graph, entity, when)
     for fact in found:
         if as_json:

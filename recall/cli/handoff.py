@@ -9,6 +9,7 @@ import click
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.context import agent_name, harnesses
 from recall.cli.output import emit, say
+from recall.cli.reading import audience_option, door
 from recall.cli.show import as_dict, heading
 from transcript.telling import counted
 
@@ -29,11 +30,20 @@ if TYPE_CHECKING:
 @click.option("--role", default="", help="With --for role: the role that takes over.")
 @click.option("--session", default="", metavar="ID", help="With --for compaction: the session that ends.")
 @click.option("--last", type=click.IntRange(0, 20), default=20, show_default=True, help="Most messages of the window.")
+@audience_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @demo_option
 @pass_app
 def command(
-    app: App, task_name: str, target: str, role: str, session: str, last: int, as_json: bool, demo: bool
+    app: App,
+    task_name: str,
+    target: str,
+    role: str,
+    session: str,
+    last: int,
+    audience: str | None,
+    as_json: bool,
+    demo: bool,
 ) -> None:
     """Print a handoff: ten sections with a pointer on every line, then the last messages that belong to it.
 
@@ -51,6 +61,7 @@ def command(
 
     chosen = choose(app, demo)
     log = chosen.log(chosen.workspace())
+    door(chosen, log.workspace, audience).refuse_record("the handoff")
     state = folded(log)[0]
     purpose, harness = (target, "") if target in PURPOSES else ("session", agent_name(target))
     if harness and harness not in {*harnesses(), *(held["agent"] for held in state["sessions"].values())}:

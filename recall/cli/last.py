@@ -8,6 +8,7 @@ import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import emit, note, say
+from recall.cli.reading import door
 from recall.cli.show import place
 from transcript.filters import agent_of
 from transcript.telling import counted, minute
@@ -54,7 +55,11 @@ def command(app: App, count: int | None, every: bool, session: str | None, as_js
                 break
     if not found:
         raise PointerError("no turn yet: no hook has answered here; 'recall health' says whether they are installed")
+    exit_ = door(chosen, workspace)
     for event in found:
+        if not exit_.lets_event(log, event):
+            note(f"{event.pointer} {exit_.refusal}")
+            continue
         body = log.body(event)
         if as_json:
             emit({"id": event.id, "ts": event.ts, "session": event.session, **body})

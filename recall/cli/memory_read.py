@@ -9,6 +9,7 @@ import click
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.memory_proposal import say_proposal, say_proposals, waiting
 from recall.cli.output import emit, head, note, say
+from recall.cli.reading import door
 from transcript.memory_words import MEMORY_TYPES, STATES
 from transcript.telling import counted, minute
 
@@ -59,18 +60,19 @@ def listed(
     app = choose(app, demo)
     workspace = app.workspace()
     log = app.log(workspace)
-    held = fold_memories(log)
+    held, exit_ = fold_memories(log), door(app, workspace)
     if proposals:
         from consolidation.edits import hand_edits
         from recall.cli.consolidate import say_unread
 
-        say_proposals(waiting(workspace, held), as_json)
+        found_waiting = waiting(workspace, held).items()
+        say_proposals({name: one for name, one in found_waiting if exit_.lets_body(name, one[0].body())}, as_json)
         say_unread(hand_edits(workspace, held).unread)
         return
     weights, now = weighed(app, log), app.now()
     found = [
         memory
-        for memory in held.memories.values()
+        for memory in exit_.state(held).memories.values()
         if (kind is None or memory.memory_type == kind)
         and (state == "all" or memory.state_at(now) in ((state,) if state else HELD))
         and (tag is None or tag in memory.tags)
@@ -113,7 +115,7 @@ def show(app: App, name: str, as_json: bool, demo: bool) -> None:
     app = choose(app, demo)
     workspace = app.workspace()
     log = app.log(workspace)
-    held = fold_memories(log)
+    held = door(app, workspace).state(fold_memories(log))
     proposal = candidate_named(workspace, held, name)
     if proposal is not None:
         say_proposal(*proposal, as_json)
@@ -176,7 +178,7 @@ def history(app: App, name: str, as_json: bool, demo: bool) -> None:
 
     app = choose(app, demo)
     log = app.log(app.workspace())
-    held = fold_memories(log)
+    held = door(app, log.workspace).state(fold_memories(log))
     for told in story(log, held, either(held, name)):
         if as_json:
             emit({"id": told.id, "type": told.type, "ts": told.ts, "actor": told.actor, "text": told.text})

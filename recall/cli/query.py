@@ -8,6 +8,7 @@ import click
 
 from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.output import emit, note, say
+from recall.cli.reading import audience_option
 from transcript.telling import minute
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ SNIPPET = 240
 )
 @click.option("--words-only", is_flag=True, help="Leave vectors out.")
 @click.option("--budget", type=click.Choice(["fixed", "adaptive"]), help="How a turn's budget is decided, for once.")
+@audience_option
 @click.option("--explain", is_flag=True, help="Print every candidate's terms, and why it was left out.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object per result.")
 @demo_option
@@ -39,6 +41,7 @@ def command(
     session: str,
     words_only: bool,
     budget: str | None,
+    audience: str | None,
     explain: bool,
     as_json: bool,
     demo: bool,
@@ -60,7 +63,7 @@ def command(
     when = moment(as_of) if as_of else None
     chosen = choose(app, demo)
     told = injected(chosen.log(chosen.workspace()), session)
-    turn = chosen.ask(text, root=root, as_of=when, words_only=words_only, budget=budget or "")
+    turn = chosen.ask(text, root=root, as_of=when, words_only=words_only, budget=budget or "", audience=audience)
     if explain:
         emit(explain_json(turn)) if as_json else say(explain_text(turn))
         return

@@ -51,6 +51,7 @@ def outcome(replay: Replay) -> str:
 def again(app: App, name: str | None) -> Replay:
     """Replay the turn of this name, or the last one, through the index as it is now."""
     from indexer.tokens import TokenCounter
+    from recall.cli.reading import audience_of
     from recall.cli.work import keep_weights_up
     from recall.facets import load
     from recall.replay import replay_turn
@@ -62,5 +63,12 @@ def again(app: App, name: str | None) -> Replay:
     keep_weights_up(app, workspace)
     with app.store(workspace) as store:
         vectors = None if body.get("words_only") else app.vectors(store)
-        known = load(workspace.run_dir)
-        return replay_turn(body, store, vectors, count_tokens=TokenCounter(), scorer=score_pool, facets=known)
+        return replay_turn(
+            body,
+            store,
+            vectors,
+            count_tokens=TokenCounter(),
+            scorer=score_pool,
+            facets=load(workspace.run_dir),
+            audience=audience_of(app),
+        )

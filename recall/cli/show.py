@@ -8,6 +8,7 @@ import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.output import emit, say
+from recall.cli.reading import audience_option, door
 from transcript.errors import PointerError
 from transcript.filters import agent_of
 from transcript.telling import minute, session_name
@@ -25,9 +26,10 @@ PROVENANCE = ("author", "actor_kind", "channel", "category", "private", "ref", "
     "-n", "--neighbours", type=click.IntRange(min=0), default=1, show_default=True, help="Turns on either side."
 )
 @click.option("--whole", is_flag=True, help="The whole event, and its neighbours uncut.")
+@audience_option
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
-def command(app: App, pointer: str, neighbours: int, whole: bool, as_json: bool) -> None:
+def command(app: App, pointer: str, neighbours: int, whole: bool, audience: str | None, as_json: bool) -> None:
     """Print the exact words that POINTER names.
 
     With what was said around them. Reads the record itself, not the index. Looks in this project, in the user
@@ -39,7 +41,7 @@ def command(app: App, pointer: str, neighbours: int, whole: bool, as_json: bool)
     from recall.show import show
 
     try:
-        shown = show(pointer, app.logs(), neighbours=neighbours)
+        shown = show(pointer, app.logs(), neighbours=neighbours, door_of=lambda log: door(app, log.workspace, audience))
     except PointerError as error:
         raise PointerError(f"{error}{app.unsearched()}") from None
     if as_json:
