@@ -7,12 +7,14 @@ contradiction in other words is not found: nothing here understands a sentence.
 """
 
 import re
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, takewhile
+from functools import lru_cache
+from itertools import pairwise, product, takewhile
 
 from consolidation.align import Token, align, tokens, words_of
-from consolidation.claims import claims
+from consolidation.claims import Claim, claims
 from consolidation.model import Candidate, Conflict, Touched
 from indexer.segment import STOP
 from recall.facts import OPPOSITES, stem
@@ -26,6 +28,10 @@ ALIGNED = 0.8  # of the shorter sentence, its value left out
 DENIED = 0.6  # of the shorter sentence, where one of the two denies
 SIGNATURE = 0.4  # likeness of what two rules say around their values
 LEAST_WORDS = 2  # content words that both must share
+MOST_PAIRS = 100  # of two texts, up to which every claim is held against every other
+MOST_ALIKE = 3  # of a longer text: the claims that each is held against
+MOST_TEXTS = 256  # kept in parts for the length of a process: a memory is held against every candidate
+EVERYWHERE = 50  # claims of a text in which a word stands that tells none of them from the others
 _ADDITIVE = re.compile(r"\b(?:also|another|additional(?:ly)?|as well|too|includ\w+|besides|plus|auch|aussi)\b", re.I)
 _ADDS = re.compile(r"\b(?:add(?:s|ed)?|import(?:s|ed)?|include[sd]?|append(?:s|ed)?|install(?:s|ed)?)\b", re.I)
 _RULE = re.compile(
@@ -81,15 +87,46 @@ def near_twin(candidate: Candidate, item: Touched) -> Difference | None:
 def difference(one: str, other: str, *, rules: bool = False) -> Difference | None:
     """Return the first difference between a sentence of one text and a sentence of the other; sure ones first."""
     found = None
-    for a in claims(compared(one)):
-        for b in claims(compared(other)):
-            if a.asks or b.asks:
-                continue
-            for apart in (_differ(a.text, b.text), _values_differ(a.text, b.text) if rules else None):
-                if apart is not None and apart.sure:
-                    return apart
-                found = found or apart
+    for a, b in _pairs(one, other):
+        if a.asks or b.asks:
+            continue
+        for apart in (_differ(a.text, b.text), _values_differ(a.text, b.text) if rules else None):
+            if apart is not None and apart.sure:
+                return apart
+            found = found or apart
     return found
+
+
+def _pairs(one: str, other: str) -> Iterator[tuple[Claim, Claim]]:
+    """Every pair of claims; of long texts those that share most words, so that the work grows with their length."""
+    ours, theirs = _claims(one), _claims(other)
+    if len(ours) * len(theirs) <= MOST_PAIRS:
+        yield from product(ours, theirs)
+        return
+    said_in = _said_in(other)
+    for claim in ours:
+        told = [said_in.get(word, []) for word in _stems(claim.text)]
+        shared = Counter(at for found in told if len(found) <= EVERYWHERE for at in found)
+        yield from ((claim, theirs[at]) for at, _ in shared.most_common(MOST_ALIKE))
+
+
+@lru_cache(maxsize=MOST_TEXTS)
+def _claims(text: str) -> tuple[Claim, ...]:
+    return tuple(claims(compared(text)))
+
+
+@lru_cache(maxsize=MOST_TEXTS)
+def _said_in(text: str) -> dict[str, list[int]]:
+    """The numbers of the claims in which each word of a text stands."""
+    found: dict[str, list[int]] = {}
+    for at, claim in enumerate(_claims(text)):
+        for word in _stems(claim.text):
+            found.setdefault(word, []).append(at)
+    return found
+
+
+def _stems(text: str) -> list[str]:
+    return sorted({token.stem for token in tokens(text)})
 
 
 def _differ(one: str, other: str) -> Difference | None:
@@ -100,6 +137,8 @@ def _differ(one: str, other: str) -> Difference | None:
     else:
         flipped = False
     if len({t.stem for t in a} & {t.stem for t in b}) < LEAST_WORDS:
+        return None
+    if _too_far(a, b):
         return None
     pairs = align(a, b)
     shared = [a[i] for i, _ in pairs]
@@ -140,6 +179,14 @@ def _differ(one: str, other: str) -> Difference | None:
     sure = not _only_adds(one, other) and (number or _is_said(before))
     values_of = " ".join(t.text for t in left), " ".join(t.text for t in right)
     return Difference(NUMBER if number else VALUE, _told(values_of, flipped), sure)
+
+
+def _too_far(a: Sequence[Token], b: Sequence[Token]) -> bool:
+    """Whether too few words of `a` stand in `b` at all, whatever their order, for the two to be laid side by side."""
+    texts, stems = {t.text.lower() for t in b}, {t.stem for t in b if not t.is_fact}
+    both = sum(t.text.lower() in texts or (not t.is_fact and t.stem in stems) for t in a)
+    denied = DENIED * sum(t.kind != "den" for t in a)
+    return both < min(denied, ALIGNED * sum(not t.is_fact for t in a))
 
 
 def _gaps(

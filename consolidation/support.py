@@ -9,6 +9,7 @@ does not, or states a number, a name or a denial that the source does not have. 
 import re
 from collections import Counter
 from collections.abc import Sequence
+from functools import lru_cache
 
 from consolidation.align import Token, align, find_run, tokens, words_of
 from consolidation.claims import Claim, claims
@@ -47,7 +48,7 @@ _RANK = {NONE: 0, SOME: 1, COVERED: 2, QUOTED: 3}
 
 def says(text: str, claim: str) -> bool:
     """Whether a text says a claim: quotes or covers it."""
-    words, source = tokens(claim), _Source(text)
+    words, source = tokens(claim), _source(text)
     return bool(words) and bool(_run(words, source))
 
 
@@ -72,6 +73,12 @@ class _Source:
     def breaks(self, left: int, right: int) -> bool:
         """Whether a clause ends between two neighbouring tokens."""
         return _BOUNDARY.search(self.text, self.tokens[left].end, self.tokens[right].start) is not None
+
+
+@lru_cache(maxsize=256)
+def _source(text: str) -> _Source:
+    """A memory is asked whether it says one claim after the other: it is taken apart once."""
+    return _Source(text)
 
 
 def _run(words: Sequence[Token], source: _Source) -> str:

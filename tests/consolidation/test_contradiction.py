@@ -4,6 +4,7 @@ import itertools
 
 import pytest
 
+from consolidation import contradiction
 from consolidation.contradiction import difference
 from consolidation.model import folded
 from consolidation.subject import same_subject, subject
@@ -104,3 +105,24 @@ def test_what_differs_in_look_alikes_alone_is_one_statement_and_keeps_its_letter
 
 def test_what_is_twice_turned_is_the_same() -> None:
     assert difference("The flag is not enabled in tests.", "The flag is disabled in tests.") is None
+
+
+def test_of_long_texts_a_claim_is_held_against_those_that_share_its_words_alone(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The work grows with the length of a text, not with its square, and what contradicts is found in it still."""
+    looked: list[str] = []
+    differ = contradiction._differ
+    monkeypatch.setattr(contradiction, "_differ", lambda one, other: looked.append(one) or differ(one, other))
+    names = [f"{a}{b}" for a in "bdfgklmnprst" for b in ("ava", "ilo", "ubi", "eno", "oda")]
+    short, long = (
+        "\n\n".join(f"The {name} service of the shop listens on port {8000 + at}." for at, name in enumerate(names[:n]))
+        for n in (30, 60)
+    )
+    found = []
+    for text in (short, long):
+        found.append(contradiction.difference(text.replace("8029", "9029"), text))
+        found.append(contradiction.difference("The bava service sleeps.", text))
+
+    assert [one is not None and one.detail for one in found] == ["9029 | 8029", False, "9029 | 8029", False]
+    assert len(looked) <= 2 * contradiction.MOST_ALIKE * (30 + 60 + 2)
