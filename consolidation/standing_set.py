@@ -15,6 +15,7 @@ from pathlib import Path
 from consolidation import loader, standing_files
 from consolidation.experience import Experience, experience_of
 from consolidation.procedure_conflicts import ProcedureConflict, conflicts
+from consolidation.procedures import promotable
 from consolidation.settings import Settings
 from recall import session_state, standing_context
 from recall.likeness import folded
@@ -48,6 +49,7 @@ class StandingSet:
     conflicts: tuple[ProcedureConflict, ...] = ()
     files: Mapping[str, int] = field(default_factory=dict)
     procedures: str = ""  # one hash over them
+    rules: tuple[Memory, ...] = ()  # cited so often that they should be procedures, and stand in none
 
     @property
     def loaded(self) -> tuple[Entry, ...]:
@@ -121,6 +123,7 @@ def compile(workspace: Workspace, settings: Settings, *, role: str | None = None
         tuple(conflicts(state.current(now), texts)),
         counts,
         standing_files.hash_of(texts),
+        tuple(promotable(state.current(now), worth, texts, least=settings.standing.cited_rule)),
     )
 
 
