@@ -41,7 +41,7 @@ def _last_before(log: Log, boundary: Event) -> int:
 
 
 def _is_before(event: Event, boundary: Event) -> bool:
-    return event.session == boundary.session and event.seq < boundary.seq and event.type != "recall"
+    return event.session == boundary.session and event.seq < boundary.seq and event.type not in ("recall", "prune")
 
 
 def _judged(made: Sequence[Checkpoint], last: int) -> str:

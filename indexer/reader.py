@@ -160,6 +160,13 @@ class Reader:
         sql += " WHERE v.event IN (%s) ORDER BY v.id, p.start"
         return list(dict.fromkeys(row[0] for row in self._batched(sql, events)))
 
+    def indexed(self, events: Iterable[str]) -> frozenset[str]:
+        """Return those of these events of which a passage can be found."""
+        g = self.generation
+        sql = f"SELECT v.event FROM event_{g} v WHERE v.event IN (%s)"
+        sql += f" AND EXISTS (SELECT 1 FROM pointer_{g} p WHERE p.event = v.id)"
+        return frozenset(row[0] for row in self._batched(sql, list(dict.fromkeys(events))))
+
     def holding(self, word: str, most: int) -> list[int]:
         """Return up to most chunks of what was said that hold a word of `segment`."""
         table = f"chunk_fts_{self.generation}"
@@ -258,10 +265,9 @@ class Reader:
     ) -> RowFilter | None:
         """Return which chunks may be found, for both scans; None when all may.
 
-        session hides what stands in the running session after its last compaction, but for what was said only in
-        the pruned events of it; as_of keeps what had been said
-        by then; root keeps what was said in sessions of that folder or below it, and files of the project. One sighting
-        that passes as_of and root is enough.
+        session hides what stands in the running session after its last compaction, but for what was said only in the
+        pruned events of it; as_of keeps what had been said by then; root keeps what was said in sessions of that folder
+        or below it, and files of the project. One sighting that passes as_of and root is enough.
         """
         excluded = self._hidden(session, as_of, pruned) if session else frozenset()
         if as_of is None and root is None:

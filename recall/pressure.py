@@ -52,6 +52,7 @@ class Source:
     harness: str
     path: Path
     used: Used | None
+    written: float = 0.0  # seconds since 1970
 
 
 def source_of(workspace: Workspace, session: str) -> Source | None:
@@ -64,7 +65,12 @@ def source_of(workspace: Workspace, session: str) -> Source | None:
     if not found:
         return None
     _, path, harness = max(found)
-    return Source(harness, Path(path), used_tokens(Path(path), harness))
+    return source_in(Path(path), harness)
+
+
+def source_in(path: Path, harness: str) -> Source:
+    """Return what a session's file says of its window."""
+    return Source(harness, path, used_tokens(path, harness), _written(path))
 
 
 def measure(tokens: int, source: Source | None, host: HostWindow) -> Pressure:

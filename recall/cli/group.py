@@ -26,6 +26,7 @@ COMMANDS = {
     "replay-turn": "replay_turn",
     "context": "context",
     "handoff": "handoff",
+    "window": "window",
     "session-start": "session_start",
     "cite": "cite",
     "mcp": "mcp",

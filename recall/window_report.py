@@ -1,0 +1,74 @@
+"""What left the windows of sessions, folded from the record: prunings, compactions, cut windows, emergencies."""
+
+from collections.abc import Iterator
+from typing import Any
+
+from recall.window_apply import EMERGENCY
+from recall.window_items import BOUNDARY
+from transcript.event import Event
+from transcript.log import Log
+from transcript.sieve import Sieve, type_field
+from transcript.telling import counted
+
+TRUNCATED = "window_truncated"
+_TYPES = Sieve(types=tuple(map(type_field, ("prune", "mark", "system"))))
+
+
+def entries(log: Log, *, session: str = "", last: int = 20) -> list[dict[str, Any]]:
+    """Return up to `last` entries, the newest first: when, whose, what, and in one line what it was."""
+    found = []
+    for event in log.read_back(sieve=_TYPES):
+        if session and not event.session.startswith(session):
+            continue
+        entry = _entry(log, event)
+        if entry is not None:
+            found.append({"at": event.ts, "session": event.session, "event": event.id, **entry})
+            if len(found) == last:
+                break
+    return found
+
+
+def _entry(log: Log, event: Event) -> dict[str, Any] | None:
+    body = event.body
+    if event.type == "prune" and body:
+        return _pruning(log.body(event))
+    if event.type == "system" and body.get("subtype") == BOUNDARY and not body.get("worker"):
+        said = body.get("compact")
+        told = said if isinstance(said, dict) else {}
+        tokens = told.get("preTokens")
+        how = f"{told.get('trigger', 'unknown')} compaction"
+        return {"what": "compaction", "said": f"{how} at {tokens:,} tokens" if isinstance(tokens, int) else how}
+    if event.type == "mark" and body.get("mark") == TRUNCATED:
+        number = int(body.get("missing", 0))
+        return {
+            "what": TRUNCATED,
+            "said": f"the harness's file dropped {counted(number, 'event')}; the record has them",
+        }
+    if event.type == "mark" and body.get("mark") == EMERGENCY:
+        return {"what": EMERGENCY, "said": f"{body.get('why', '')}; handoff {body.get('handoff', '')}"}
+    return None
+
+
+def _pruning(body: dict[str, Any]) -> dict[str, Any]:
+    items = list(body.get("items", ()))
+    stubs = sum(bool(item.get("stub")) for item in items)
+    said = str(body.get("reason", ""))
+    if items:
+        said = (
+            f"{counted(stubs, 'result')} stubbed, {counted(len(items) - stubs, 'event')} removed,"
+            f" {body['tokens_before']:,} to {body['tokens_after']:,} tokens: {said}"
+        )
+    return {
+        "what": f"prune {body['state']}",
+        "said": said,
+        "policy": body.get("policy", ""),
+        "threshold": body.get("threshold", 0),
+        "why": dict(_reasons(items)),
+        "items": items,
+    }
+
+
+def _reasons(items: list[dict[str, Any]]) -> Iterator[tuple[str, int]]:
+    whys = [str(item.get("why", "")) for item in items]
+    for why in dict.fromkeys(whys):
+        yield why, whys.count(why)
