@@ -63,7 +63,7 @@ def entries(run_dir: Path) -> dict[str, Cue]:
         found = json.loads(data)["sessions"]
         return {str(session): cue(said) for session, said in found.items()}
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
-        raise ValueError(f"{run_dir / NAME} is damaged; 'recall role use' writes it anew") from None
+        raise ValueError(f"{run_dir / NAME} is damaged") from None
 
 
 def cue(said: Mapping[str, object]) -> Cue:

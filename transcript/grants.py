@@ -56,7 +56,9 @@ def granted(
     return _draft("grant", ts, {**body, "withdrawn": withdrawn, "actor": actor, "reason": reason.strip()})
 
 
-def role_taken(ts: str, role: str, *, actor: str, path: str = "", sha256: str = "", authority: Iterable[str]) -> Draft:
+def role_taken(
+    ts: str, role: str, *, actor: str, path: str = "", sha256: str = "", authority: Iterable[str] = ()
+) -> Draft:
     """Return the event of a role that is taken, with what it may speak of; "" is a role that is given up."""
     body: dict[str, Any] = {"role": role, "path": path, "sha256": sha256, "actor": actor}
     return _draft("role", ts, {**body, "authority": list(dict.fromkeys(authority))})

@@ -37,6 +37,7 @@ COMMANDS = {
     "replacements": "replacements",
     "memory": "memory",
     "graph": "graph",
+    "role": "role",
     "outcome": "outcome",
     "observe": "observe",
     "checkpoint": "checkpoint",
