@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import click
 
 from recall.cli.app import App, pass_app
@@ -43,6 +45,7 @@ def command(
     """
     from consolidation.run import consolidate
     from recall.cli.consolidate import exit_code, report_json, say_report, shown
+    from recall.cli.rehearsal import rehearsal
     from recall.cli.work import deps_of, settings_of
     from transcript.curation import resolve
 
@@ -54,16 +57,14 @@ def command(
     workspace = app.workspace() if dry_run else app.writable_workspace()
     log = app.log(workspace)
     link = resolve(log, because)[1].id if because else _step_of(log, task_name) if task_name else ""
+    options: dict[str, Any] = {"trigger": chosen.replace("-", "_"), "link": link, "now": app.now()}
     with Progress("working") as bar:
-        report = consolidate(
-            deps_of(app, workspace),
-            settings_of(app),
-            trigger=chosen.replace("-", "_"),
-            link=link,
-            now=app.now(),
-            dry_run=dry_run,
-            on_stage=shown(bar),
-        )
+        if dry_run:
+            with rehearsal(app, workspace) as tried:
+                report = consolidate(tried.deps, settings_of(app), **options, dry_run=True, on_stage=shown(bar))
+            report = tried.whole(report)
+        else:
+            report = consolidate(deps_of(app, workspace), settings_of(app), **options, on_stage=shown(bar))
     emit(report_json(report)) if as_json else say_report(report)
     ctx.exit(exit_code(report))
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -43,19 +43,34 @@ def command(
         return
     from consolidation.night import night
     from consolidation.run import FAILED, consolidate
+    from recall.cli.rehearsal import rehearsal
     from recall.cli.work import deps_of, settings_of
 
-    workspace = app.workspace() if dry_run else app.writable_workspace()
-    deps, settings, now = deps_of(app, workspace, review=not no_review), settings_of(app), app.now()
+    settings, now = settings_of(app), app.now()
+    if dry_run:
+        with Progress("working") as bar, rehearsal(app, app.workspace(), review=not no_review) as tried:
+            if nightly:
+                planned = night(tried.deps, settings, now=now, full=full, dry_run=True, on_part=shown(bar))
+                if planned.report is not None:
+                    planned = replace(planned, report=tried.whole(planned.report))
+            else:
+                report = consolidate(
+                    tried.deps, settings, trigger="elected", now=now, dry_run=True, full=full, on_stage=shown(bar)
+                )
+        if nightly:
+            emit(night_json(planned)) if as_json else say_night(planned)
+            ctx.exit(1 if planned.failed else 0)
+        report = tried.whole(report)
+        emit(report_json(report)) if as_json else say_report(report)
+        ctx.exit(exit_code(report))
+    deps = deps_of(app, app.writable_workspace(), review=not no_review)
     if nightly:
         with Progress("working") as bar:
-            done = night(deps, settings, now=now, full=full, dry_run=dry_run, on_part=shown(bar))
+            done = night(deps, settings, now=now, full=full, on_part=shown(bar))
         emit(night_json(done)) if as_json else say_night(done)
         ctx.exit(1 if any(part.state == FAILED for part in done.parts) else 0)
     with Progress("working") as bar:
-        report = consolidate(
-            deps, settings, trigger="elected", now=now, dry_run=dry_run, full=full, on_stage=shown(bar)
-        )
+        report = consolidate(deps, settings, trigger="elected", now=now, full=full, on_stage=shown(bar))
     emit(report_json(report)) if as_json else say_report(report)
     ctx.exit(exit_code(report))
 
@@ -167,6 +182,7 @@ def say_report(report: Report) -> None:
     say_unread(report.unread)
     if report.state == "unchanged":
         say(f"nothing new since checkpoint {report.checkpoint[:10]}" if report.checkpoint else "nothing new")
+        say_would_write(report)
         return
     counts = report.counts
     parts = [
@@ -178,8 +194,13 @@ def say_report(report: Report) -> None:
     say(f"{head}: {', '.join(parts)}")
     for step in report.steps:
         say(f"  {step.name:<8} {step.state:<9} {step.note}".rstrip())
+    say_would_write(report)
+
+
+def say_would_write(report: Report) -> None:
+    """Print what a dry run would write, a line an event; of sessions a line each."""
     for one in report.would_write:
-        say(f"  would write {one['type']:<18} {one['id'][:10]} {summary(one['body'])}".rstrip())
+        say(f"  would write {one['type']:<18} {one['id'][:10]} {summary(dict(one['body']))}".rstrip())
 
 
 def say_unread(files: Iterable[tuple[str, str]]) -> None:
@@ -213,5 +234,5 @@ def say_night(done: Night) -> None:
     say_unread(done.report.unread if done.report is not None else ())
     for part in done.parts:
         say(f"{part.name:<12} {part.state:<9} {duration(part.seconds):>8}  {part.note}".rstrip())
-    for one in done.report.would_write if done.report is not None else ():
-        say(f"  would write {one['type']:<18} {one['id'][:10]} {summary(dict(one['body']))}".rstrip())
+    if done.report is not None:
+        say_would_write(done.report)

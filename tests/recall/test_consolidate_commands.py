@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 from click.testing import CliRunner
+from support.claude import ClaudeSession
 from support.running import CAUSE, make_running, talk_of_causes
 
 from recall.cli.app import App
@@ -152,3 +153,39 @@ def test_an_edited_file_that_cannot_be_read_is_named_by_every_command_that_looks
 
     assert done.exit_code == 0
     assert f".recall/memory/{path.name} was changed by hand and cannot be read: unknown type 'fault'" in done.stderr
+
+
+@pytest.mark.parametrize("command", [("consolidate",), ("consolidate", "--nightly"), ("checkpoint",)])
+def test_a_dry_run_names_files_and_sessions_that_it_would_take_in_with_what_they_bring(
+    app: App, tmp_path: Path, command: tuple[str, ...]
+) -> None:
+    typed(app, "checkpoint")
+    known = [event for event in Log(app.workspace()).read() if event.type.startswith("memory.")]
+    (app.cwd / "README.md").write_text("Run the tests with make check.\n", "utf-8")
+    folder = tmp_path / "notes"
+    folder.mkdir()
+    (folder / "one.md").write_text("---\ntype: project\n---\n\nThe pilot runs on the old host.\n", "utf-8")
+    talk = ClaudeSession(cwd=str(app.cwd))
+    talk.user("From now on, always run `make check` before you push to `main`.")
+    talk.assistant("Understood.")
+    talk.write(tmp_path / ".claude")
+    env = {"RECALL_MEMORY_FOLDERS": str(folder), "CLAUDE_CONFIG_DIR": str(tmp_path / ".claude")}
+    app = App({**app.env, **env}, app.cwd, app.data)
+    data = {path: path.read_bytes() for path in app.data.rglob("*") if path.is_file() and "sqlite" not in path.name}
+
+    shown = typed(app, *command, "--dry-run")
+
+    assert data == {p: p.read_bytes() for p in app.data.rglob("*") if p.is_file() and "sqlite" not in p.name}
+    rows = [line.split(maxsplit=4) for line in shown.splitlines() if line.startswith("  would write ")]
+    assert ["memory.source", "README.md"] in [[row[2], row[4]] for row in rows]
+    typed(app, *command)
+    taken = [event for event in Log(app.workspace()).read() if event.session == talk.session]
+    assert [row[3:] for row in rows if row[2] == "session"] == [[talk.session[:10], f"{len(taken)} events"]]
+    wrote = {event.id[:10]: event.type for event in Log(app.workspace()).read() if event.type.startswith("memory.")}
+    foretold = {row[3]: row[2] for row in rows if row[2].startswith("memory.")}
+    assert {event.body.get("statement") for event in Log(app.workspace()).read()} >= {
+        "The pilot runs on the old host.",
+        "From now on, always run `make check` before you push to `main`.",
+    }
+    assert foretold.items() <= wrote.items()
+    assert len(foretold) == len(wrote) - len(known)
