@@ -18,7 +18,6 @@ from transcript.memory_drafts import written_id
 from transcript.sieve import Sieve
 
 _PRIVATE = Sieve(groups=((b'"private":true', b'"privacy":"private"'),))
-START_MODES = ("session_start",)  # of ledger rows whose block holds the standing context
 _ABOUT = ("memory", "candidate", "of", "by")  # where an event names the memory, or the candidate, that it is about
 
 
@@ -91,7 +90,7 @@ class Door:
         to = str(event.body.get("audience") or audiences.PROJECT)
         if audiences.widest(to, self.audience) == to:
             return True
-        if self.is_wide or event.body.get("mode") in START_MODES:  # files of the user are in there, not named as items
+        if self.is_wide or event.body.get("standing"):  # files of the user stand in there, and are no items
             return False
         items = event.body.get("items") or ()
         shown = {name for item in items for name in (item.get("event"), *item.get("also", ()), *item.get("noted", ()))}

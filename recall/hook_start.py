@@ -9,7 +9,8 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from recall import caps, config, harness, hook_counters, standing_context
+from recall import caps, config, harness, hook_counters, standing_context, window_state
+from recall.audiences import wide
 from recall.config import HandoffSettings
 from recall.governance_settings import StandingSettings
 from recall.harness import Payload
@@ -20,6 +21,7 @@ from recall.standing_places import places
 from recall.turn import CountTokens, Turn
 from recall.turn_query import NOT_READ, query_of
 from recall.turnstate import TurnState
+from recall.window_state import Left
 from transcript.errors import ConfigError, RecordError
 from transcript.workspace import Workspace, owner_root
 
@@ -36,6 +38,7 @@ class HookStart:
         self.told = Told()
         self.standing = Standing()
         self.block = ""
+        self.gone: Left | None = None  # what the compaction took away, once that is told
         self._settings = Settings()
         self._handoff, self._carried, self._audience = HandoffSettings(), StandingSettings(), NOT_READ
         self._state: TurnState | None = None
@@ -52,7 +55,8 @@ class HookStart:
         self._read_settings(env)
         already = frozenset[str]() if self.payload.compacts else self._state.shown()
         told = Told()
-        if self._handoff.session_start:
+        reading = query_of(self.payload, self.workspace, self._audience).audience
+        if self._handoff.session_start and not wide(reading):  # where the work stands is the project's
             told = tell(
                 self.workspace,
                 harness=self.payload.harness,
@@ -63,15 +67,17 @@ class HookStart:
                 most_tokens=self._handoff.tokens,
                 count_tokens=count_tokens,
             )
-        standing = self._standing(self.workspace, told.block, count_tokens)
+        gone = self._gone(self.workspace)
+        notice = window_state.tell(gone) if gone is not None else ""
+        standing = self._standing(self.workspace, _joined(notice, told.block), count_tokens)
         if standing.mark in already:
             standing = Standing()
-        block = _joined(standing.block, told.block)
+        block = _joined(notice, standing.block, told.block)
         if block and self._state.begin(f"{self.payload.source}\n{block}", now=self.now, call=self.call) is None:
             return b""
         if self.payload.compacts:
             self._state.clear()
-        self.told, self.standing, self.block = told, standing, block
+        self.told, self.standing, self.block, self.gone = told, standing, block, gone
         self._latency_ms = (time.monotonic() - self.started) * 1000
         return harness.answer(self.payload, block)
 
@@ -83,6 +89,8 @@ class HookStart:
         from transcript.log import Log
 
         self._state.settle([*self.told.events, *filter(None, (self.standing.mark,))])
+        if self.gone is not None:
+            window_state.note_told(self.workspace.run_dir, self.payload.session, self.gone)
         how = ledger.Circumstances(
             mode=ledger.START_MODE,
             latency_ms=self._latency_ms,
@@ -101,6 +109,12 @@ class HookStart:
             return "record_not_writable"
         return ""
 
+    def _gone(self, workspace: Workspace) -> Left | None:
+        """What a compaction took out of the window, where it is the reason of this start."""
+        if self.payload.source != "compact":
+            return None
+        return window_state.left(workspace.run_dir, self.payload.session, announced=True)
+
     def _standing(self, workspace: Workspace, beside: str, count_tokens: CountTokens) -> Standing:
         """What the session always carries, as far as it fits into the harness's cap beside the handoff."""
         name, cap = self.payload.harness, caps.cap_of(self.payload.harness)
@@ -111,7 +125,7 @@ class HookStart:
             standing_context.held(workspace.run_dir),
             places(self.data, workspace.root, self._carried.folders),
             role=query.role or "",
-            audience=query.audience or NOT_READ.session,
+            audience=query.audience,
             chars=self._carried.chars,
             most_tokens=self._carried.told_tokens,
             fits=lambda block: caps.fits(_joined(block, beside), name, most_bytes=cap.bytes),
