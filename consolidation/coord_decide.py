@@ -54,6 +54,7 @@ class Decided:
 
 def show(desk: CoordDesk, name: str) -> Shown:
     """Return what a person is to be shown of a proposal; CoordError when there is no such file or it is not whole."""
+    desk.forget_read()
     held = desk.held(name)
     refs = desk.references()
     return Shown(

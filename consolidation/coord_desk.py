@@ -100,6 +100,7 @@ class CoordDesk:
                     yield
                 finally:
                     self._depth = 0
+                    self.forget_read()
             return
         self._depth += 1
         try:
