@@ -38,6 +38,7 @@ COMMANDS = {
     "memory": "memory",
     "graph": "graph",
     "role": "role",
+    "grant": "grant",
     "outcome": "outcome",
     "observe": "observe",
     "checkpoint": "checkpoint",
