@@ -17,6 +17,7 @@ from typing import Any, TypeVar
 from indexer.settings import IndexSettings
 from recall import calibration
 from recall.governance_settings import (
+    NOTHING_CARRIED,
     ApprovalSettings,
     AudienceSettings,
     SigningSettings,
@@ -229,6 +230,14 @@ def told_tokens(data: Path, project: Path | None, env: Mapping[str, str]) -> int
         return load(data, project, env).handoff().told_tokens
     except ConfigError:
         return 0
+
+
+def carried(data: Path, project: Path | None, env: Mapping[str, str]) -> StandingSettings:
+    """Return what of the standing context a rules file may hold: nothing where a setting cannot be read."""
+    try:
+        return load(data, project, env).standing()
+    except ConfigError:
+        return NOTHING_CARRIED
 
 
 def load(

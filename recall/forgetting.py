@@ -87,4 +87,6 @@ def _rules(erased: Erased) -> int:
 
     workspace = erased.workspace
     data = workspace.home.parent.parent
-    return rules_block.keep_up(data, workspace, most_tokens=config.told_tokens(data, workspace.root, os.environ))
+    settings = (data, workspace.root, os.environ)
+    tokens, carried = config.told_tokens(*settings), config.carried(*settings)
+    return rules_block.keep_up(data, workspace, most_tokens=tokens, carried=carried)

@@ -42,6 +42,9 @@ class StandingSettings:
         return self.start_tokens if self.enabled else 0
 
 
+NOTHING_CARRIED = StandingSettings(enabled=False)
+
+
 @dataclass(frozen=True, slots=True)
 class AudienceSettings:
     """Who is taken to read what a session is told."""

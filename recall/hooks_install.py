@@ -221,7 +221,8 @@ def _block(harness: str, root: Path, data: Path, env: Mapping[str, str]) -> str:
     workspace = locate(root, data)
     if workspace is None:
         return rules_block.HOW
-    return rules_block.content(workspace, harness=harness, most_tokens=config.told_tokens(data, root, env))
+    tokens, carried = config.told_tokens(data, root, env), config.carried(data, root, env)
+    return rules_block.content(workspace, harness=harness, most_tokens=tokens, carried=carried)
 
 
 def _form(harness: str, kind: str, data: Path, entry: Installed | None) -> Form:

@@ -1,4 +1,4 @@
-"""Our block in a rules file of a harness that takes nothing from a hook: the short handoff, and how to ask for more.
+"""Our block in a rules file of a harness that takes nothing from a hook: who it is, where the work stands, how to ask.
 
 The block stands between two marker comments at the end of the file. Everything around it is the user's and keeps every
 byte, whatever the line ends; taking the block out gives the bytes from before. It is written anew after each capture,
@@ -10,8 +10,12 @@ import os
 import re
 from pathlib import Path
 
-from recall import hook_counters, session_start
+from recall import hook_counters, session_start, session_state, standing_context
+from recall.audiences import PROJECT
+from recall.governance_settings import NOTHING_CARRIED, StandingSettings
 from recall.hook_registry import Installed, registered
+from recall.standing_places import places
+from recall.turn import bytes_third
 from transcript.errors import HookInstallError, RecallError
 from transcript.lock import FileLock
 from transcript.paths import secure_dir, write_atomic
@@ -36,12 +40,35 @@ What was said and decided in earlier sessions, of this agent and of others, is o
 searches it, `recall show POINTER` opens a pointer, `recall handoff` says where the work stands."""
 
 
-def content(workspace: Workspace, *, harness: str, most_tokens: int = session_start.TOKENS) -> str:
-    """Return what stands between the markers: how to ask, and the short handoff where anything recorded holds."""
+def content(
+    workspace: Workspace,
+    *,
+    harness: str,
+    most_tokens: int = session_start.TOKENS,
+    carried: StandingSettings = NOTHING_CARRIED,
+) -> str:
+    """Return what stands between the markers: how to ask, what a session always carries, and the short handoff.
+
+    A rules file is the project's: of the standing context it holds what the project may read.
+    """
     told = session_start.tell(
         workspace, harness=harness, source="rules", most_bytes=MOST_BYTES, most_tokens=most_tokens
+    ).block
+
+    def joined(block: str) -> str:
+        return "\n\n".join(filter(None, (HOW, block, told)))
+
+    standing = standing_context.tell(
+        standing_context.held(workspace.run_dir),
+        places(workspace.home.parents[1], workspace.root, carried.folders) if carried.told_tokens else (),
+        role=session_state.of(workspace.run_dir).role,
+        audience=PROJECT,
+        chars=carried.chars,
+        most_tokens=carried.told_tokens,
+        fits=lambda block: len(joined(block).encode("utf-8", "surrogatepass")) <= MOST_BYTES,
+        count_tokens=bytes_third,
     )
-    return f"{HOW}\n\n{told.block}" if told.block else HOW
+    return joined(standing.block)
 
 
 def with_block(text: str, block: str) -> str:
@@ -65,7 +92,13 @@ def has_block(text: str) -> bool:
     return _BLOCK.search(text) is not None
 
 
-def refresh(data: Path, workspace: Workspace, *, most_tokens: int = session_start.TOKENS) -> list[Path]:
+def refresh(
+    data: Path,
+    workspace: Workspace,
+    *,
+    most_tokens: int = session_start.TOKENS,
+    carried: StandingSettings = NOTHING_CARRIED,
+) -> list[Path]:
     """Write the block anew in every rules file of this project and return those that changed.
 
     A file whose block was taken out by hand is left alone, and so is one that is gone, unless it was ours as a whole.
@@ -78,7 +111,8 @@ def refresh(data: Path, workspace: Workspace, *, most_tokens: int = session_star
     with FileLock(secure_dir(data / "run") / "hooks.lock", timeout=LOCK_SECONDS):
         for entry in entries:
             try:
-                if _renew(entry, content(workspace, harness=entry.harness, most_tokens=most_tokens)):
+                block = content(workspace, harness=entry.harness, most_tokens=most_tokens, carried=carried)
+                if _renew(entry, block):
                     changed.append(Path(entry.file))
             except (OSError, UnicodeDecodeError) as error:
                 wrong = f"{entry.file} keeps its old block: {error}; mend the file or 'recall enable-hooks --remove'"
@@ -87,10 +121,16 @@ def refresh(data: Path, workspace: Workspace, *, most_tokens: int = session_star
     return changed
 
 
-def keep_up(data: Path, workspace: Workspace, *, most_tokens: int = session_start.TOKENS) -> int:
+def keep_up(
+    data: Path,
+    workspace: Workspace,
+    *,
+    most_tokens: int = session_start.TOKENS,
+    carried: StandingSettings = NOTHING_CARRIED,
+) -> int:
     """Refresh behind something else and return how many files changed; one that cannot be written is counted."""
     try:
-        return len(refresh(data, workspace, most_tokens=most_tokens))
+        return len(refresh(data, workspace, most_tokens=most_tokens, carried=carried))
     except RecallError as error:
         hook_counters.add(data, KIND, f"not_written:{type(error).__name__}")
         return 0

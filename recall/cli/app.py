@@ -176,7 +176,8 @@ class App:
         from transcript.projections.views import refresh
 
         refresh(workspace)
-        keep_up(self.data, workspace, most_tokens=self.config.handoff().told_tokens)
+        tokens = self.config.handoff().told_tokens
+        keep_up(self.data, workspace, most_tokens=tokens, carried=self.config.standing())
 
     # -- one deliberate search -------------------------------------------------------------
 
