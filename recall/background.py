@@ -14,7 +14,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from recall import config, forgetting, hook_counters, pressure, rules_block, spawn, turnstate, use
+from recall import config, forgetting, hook_counters, pressure, rules_block, spawn, turnstate, use, window_notice
 from recall.config import Config
 from transcript.errors import EmbedderUnavailable, LockBusy, RecallError
 from transcript.log import Log
@@ -68,9 +68,11 @@ def rounds(
         time.sleep(settle_s)
         marks = spawn.take_marks(again)
         try:
-            workspace = capture(data, cwd, {**env, **_homes(marks)}, should_stop=again.exists, weigh=weigh)
+            occasions = _occasions(marks)
+            homes = {**env, **_homes(marks)}
+            workspace = capture(data, cwd, homes, should_stop=again.exists, weigh=weigh, occasions=occasions)
             if workspace is not None:
-                start_checkpoints(workspace, data, cwd, env, _occasions(marks))
+                start_checkpoints(workspace, data, cwd, homes, occasions)
         except RecallError as error:
             hook_counters.add(data, NAME, type(error).__name__)
         done += 1
@@ -118,12 +120,14 @@ def capture(
     *,
     should_stop: Callable[[], bool] = lambda: False,
     weigh: Weigh | None = None,
+    occasions: Sequence[tuple[str, str]] = (),
 ) -> Workspace | None:
     """Take in, index and embed what is new in the project of cwd, and return its workspace.
 
     An excluded project is left alone: None.
 
-    Record, views and handoff come first: a compaction waits for nobody. Embedding, the long part, ends early when
+    Record, views, handoff and what a compaction takes away come first: it waits for nobody. `occasions` are the hooks
+    that came, (event, session) each. Embedding, the long part, ends early when
     `should_stop` says that a hook asks again, and goes on in the next round.
     """
     from transcript.capture import sync
@@ -138,7 +142,9 @@ def capture(
     settings = config.load(data, workspace.root, env)
     sync(workspace, data, env, settings=settings.capture())
     refresh(workspace)
-    rules_block.keep_up(data, workspace, most_tokens=settings.handoff().told_tokens)
+    window_notice.note(workspace, occasions)
+    tokens = settings.handoff().told_tokens
+    rules_block.keep_up(data, workspace, most_tokens=tokens, carried=settings.standing())
     index(workspace, settings, data, should_stop=should_stop, weigh=weigh)
     use.note_uses(workspace)
     turnstate.prune(workspace.run_dir, now=datetime.now(UTC))

@@ -14,7 +14,7 @@ from pathlib import Path
 from indexer.reader import Reader
 from indexer.rows import IndexMeta
 from indexer.segment import query_terms
-from recall import engine, facets, harness
+from recall import caps, engine, facets, harness, window_state
 from recall.contracts import START
 from recall.facets import NOTHING
 from recall.governance_settings import AudienceSettings
@@ -26,6 +26,7 @@ from recall.turn import Before, CountTokens, Scorer, Turn, Vectors, bytes_third,
 from recall.turn_query import NOT_READ, query_of
 from recall.turnstate import Last, TurnState
 from recall.version import VERSION
+from recall.window_state import Left
 from scoring.score import score_all
 from transcript.errors import RecordError, WorkspaceError
 from transcript.paths import secure_dir, write_atomic
@@ -69,6 +70,7 @@ class HookTurn:
         self._state: TurnState | None = None
         self._opening: HookStart | None = None
         self._opened: HookStart | None = None  # the opening, once an answer holds it
+        self._gone: Left | None = None  # what a compaction took away, once an answer says so
         self._latency_ms = 0.0
 
     def open(self, env: Mapping[str, str]) -> None:
@@ -107,6 +109,7 @@ class HookTurn:
             already=already,
             before=Before(last.used, words=last.words) if last is not None else Before(),
             facets=self._facets,
+            pruned=window_state.pruned(self.workspace.run_dir, self.payload.session),
         )
         self._latency_ms = (time.monotonic() - self.started) * 1000
         return self._said()
@@ -120,7 +123,22 @@ class HookTurn:
     def _said(self) -> bytes:
         self._opened = self._opening
         told = self._opening.block if self._opening else ""
-        return harness.answer(self.payload, "\n\n".join(block for block in (told, self.turn.block) if block))
+        blocks = [block for block in (told, self.turn.block) if block]
+        gone = self._left()
+        if gone is not None:
+            noticed = [window_state.tell(gone), *blocks]
+            name = self.payload.harness
+            if caps.fits("\n\n".join(noticed), name, most_bytes=caps.cap_of(name).bytes):  # else the next turn says it
+                blocks, self._gone = noticed, gone
+        return harness.answer(self.payload, "\n\n".join(blocks))
+
+    def _left(self) -> Left | None:
+        """What a compaction took out of this window and nobody has said yet."""
+        if self.workspace is None or not self.payload.asks or self.turn.empty_reason == "twin":
+            return None
+        if self._opening is not None and self._opening.gone is not None:
+            return None
+        return window_state.left(self.workspace.run_dir, self.payload.session)
 
     def record(self, *, lock_timeout: float = 0.02) -> str:
         """Write the ledger row and what the session has been shown; return why there is no row, or "".
@@ -138,6 +156,8 @@ class HookTurn:
         if self._state is not None and self.turn.block:
             events = [p.event for item in self.turn.items for p in item.candidate.pointers]
             self._state.settle(events, Last(row.id, said(self.turn)))
+        if self._gone is not None:
+            window_state.note_told(self.workspace.run_dir, self.payload.session, self._gone)
         if self._opened is not None:
             self._opened.record(lock_timeout=lock_timeout)
             TurnState(self.workspace.run_dir, self.payload.session, cwd=self.payload.cwd).open("")

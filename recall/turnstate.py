@@ -128,14 +128,14 @@ def forget(path: Path, events: frozenset[str]) -> bool:
 
 
 def prune(run_dir: Path, *, now: datetime) -> int:
-    """Remove the states of sessions that were silent for 30 days; return how many."""
+    """Remove the states of sessions, and of their windows, that were silent for 30 days; return how many."""
     oldest = now.timestamp() - KEEP_DAYS * 86_400
     gone = 0
-    folder = run_dir / "turns"
-    for path in folder.iterdir() if folder.is_dir() else ():
-        if path.suffix in (".json", ".lock") and path.stat().st_mtime < oldest:
-            path.unlink(missing_ok=True)
-            gone += path.suffix == ".json"
+    for folder in (run_dir / "turns", run_dir / "window"):
+        for path in folder.iterdir() if folder.is_dir() else ():
+            if path.suffix in (".json", ".lock", ".md") and path.stat().st_mtime < oldest:
+                path.unlink(missing_ok=True)
+                gone += path.suffix == ".json"
     return gone
 
 

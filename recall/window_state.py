@@ -10,7 +10,7 @@ On the hook path: standard library only.
 import contextlib
 import hashlib
 import json
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import Any
 
@@ -68,7 +68,7 @@ def left(run_dir: Path, session: str, *, announced: bool = False) -> Left | None
     """
     held = _read(_left_file(run_dir, session)) if session else {}
     try:
-        found = Left(**{name: held[name] for name in Left.__dataclass_fields__})
+        found = Left(**{one.name: held[one.name] for one in fields(Left)})
         told = _read(_told_file(run_dir, session)).get("after")
         is_new = told is None or told < found.after
     except (KeyError, TypeError):
