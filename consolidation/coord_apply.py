@@ -20,7 +20,7 @@ from transcript.canonical import canonical
 from transcript.coord_codes import Refusal, refused
 from transcript.errors import CoordError, KeyFault
 from transcript.event import moment, stamp
-from transcript.projections import coord_files
+from transcript.projections import coord_files, coord_lines
 from transcript.proposals import RESETTING, Proposal, event_id_of
 
 __all__ = ["NO_EFFECTS", "Effects", "Outcome", "Refusal", "apply", "check", "expirable", "expire"]
@@ -169,9 +169,9 @@ def _applied(desk: CoordDesk, document: Document, effects: Effects) -> Outcome:
     item = _item(desk, document)
     decision = document.decision or {}
     drafts, effect = effects.drafts(document.action, item, decision, item["applied_at"])
-    line = coord_files.line(item)
+    line = coord_lines.line(item)
     applied = proposal_drafts.applied(
-        item["applied_at"], document.id, item["nonce"], item, coord_files.line_hash(line), effect
+        item["applied_at"], document.id, item["nonce"], item, coord_lines.line_hash(line), effect
     )
     desk.append(applied, *drafts)
     desk.keys.burn(desk.store_id, item["nonce"])
@@ -191,7 +191,7 @@ def _item(desk: CoordDesk, document: Document) -> dict[str, Any]:
         "schema_version": SCHEMA_VERSION,
         "event_id": event_id_of(desk.store_id, document.id),
         "seq": len(before) + 1,
-        "prev": before[-1].line_hash if before else coord_files.NO_LINE,
+        "prev": before[-1].line_hash if before else coord_lines.NO_LINE,
         "kind": str(action.get("kind", "decision")),
         "summary": action["summary"],
         **({"subject": action["subject"]} if "subject" in action else {}),

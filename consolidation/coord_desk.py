@@ -21,13 +21,12 @@ from transcript.errors import CoordError, KeyFault
 from transcript.event import Draft, Event, stamp
 from transcript.lock import FileLock
 from transcript.log import Log
-from transcript.projections import coord_files
+from transcript.projections import coord_files, coord_lines
 from transcript.proposals import Proposal, ProposalState, fold_proposals
 from transcript.strict_json import MOST_BYTES
 from transcript.workspace import Workspace
 
 LOCK, LOCK_SECONDS = "coord.lock", 30.0
-EDITED = "coord-edited"  # folder of run/ for copies of what `restore --replace` writes over
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,7 +143,7 @@ class CoordDesk:
 
     def items(self) -> list[Mapping[str, Any]]:
         """Return the items of memory.yml up to its first fault."""
-        return coord_files.read_items(coord_files.memory_bytes(self.root) or b"").items
+        return coord_lines.read_items(coord_files.memory_bytes(self.root) or b"").items
 
     def references(self) -> References:
         """Return what looks references up as they stand now."""

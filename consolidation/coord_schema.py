@@ -14,6 +14,7 @@ from consolidation.coord_ref_words import bad_ref, scheme_of
 from transcript.canonical import canonical, sha256_hex
 from transcript.coord_codes import refused
 from transcript.errors import CoordError
+from transcript.projections.coord_files import DOCUMENT
 from transcript.strict_json import strict_json
 
 __all__ = ["SCHEMA_VERSION", "CoordError", "Document", "action_hash", "parse", "proposal_hash", "strict_json"]
@@ -24,9 +25,6 @@ OPERATIONS = ("add", "supersede", "archive", "delete")
 KINDS = ("decision", "question", "artifact", "outcome")
 STATES = ("proposed", "approved", "declined", "revised", "timed_out", "applied")
 ELSEWHERE = ("research_claim", "paper_claim")
-ORDER = (
-    "schema_version", "proposal_id", "source_task", "action", "state", "created_at", "decision", "revises",
-)  # fmt: skip
 MOST_REFS = 64
 MOST_TEXT = 48 * 1024
 _ACTION = ("operation", "target_ref", "summary", "evidence_refs")
@@ -108,7 +106,7 @@ def parse(data: bytes) -> Document:
 
 def checked(value: object) -> Document:
     """Return the proposal of a JSON value that was read strictly; CoordError for the first thing that is wrong."""
-    raw = _object(value, "document", ORDER[:-1], ORDER[-1:])
+    raw = _object(value, "document", DOCUMENT[:-1], DOCUMENT[-1:])
     if type(raw["schema_version"]) is not int or raw["schema_version"] != SCHEMA_VERSION:
         raise refused("schema", "schema_version")
     _uuid(raw["proposal_id"], "proposal_id")

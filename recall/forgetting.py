@@ -1,10 +1,12 @@
 """Erasing as a whole: the record's own part with everything that is derived from it."""
 
 import os
+import shutil
 from datetime import datetime
 
 from recall import turnstate
 from transcript import memories, redaction
+from transcript.log import Log
 from transcript.projections import views
 from transcript.redaction import Erased, Planner, Report, Rewriter
 from transcript.workspace import Workspace
@@ -19,13 +21,14 @@ def erase(workspace: Workspace, planner: Planner, *, now: datetime, by: str = ""
 
 
 def rewriters() -> tuple[Rewriter, ...]:
-    """Return what takes erased events out of index, turn states, views, memories' files and rules files."""
+    """Return what takes erased events out of index, turn states, views, files of memories, rules and proposals."""
     return (
         Rewriter("chunks", _index),
         Rewriter("turn_states", _turns),
         Rewriter("memory_files", _memories),
         Rewriter("views", _views),
         Rewriter("rules_files", _rules),
+        Rewriter("coord", _coord),
     )
 
 
@@ -90,3 +93,21 @@ def _rules(erased: Erased) -> int:
     settings = (data, workspace.root, os.environ)
     tokens, carried = config.told_tokens(*settings), config.carried(*settings)
     return rules_block.keep_up(data, workspace, most_tokens=tokens, carried=carried)
+
+
+def _coord(erased: Erased) -> int:
+    """Take erased proposals and items out of `.coord/` in every folder of the project, and drop what was made of words.
+
+    Copies of edited files may hold the words too, and so may what hooks and hosts are told from.
+    """
+    from transcript.projections import coord_files
+    from transcript.proposals import fold_proposals
+
+    workspace = erased.workspace
+    for name in (coord_files.EDITED, "window"):
+        shutil.rmtree(workspace.run_dir / name, ignore_errors=True)
+    for name in ("facets.json", "standing.json"):
+        (workspace.run_dir / name).unlink(missing_ok=True)
+    state = fold_proposals(Log(workspace))
+    gone = {known.id for known in state.documents.values() if known.erased}
+    return sum(coord_files.erase(root, state, gone) for root in coord_files.coord_roots(workspace)) if gone else 0

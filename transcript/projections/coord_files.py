@@ -1,13 +1,11 @@
 """The files below `.coord/`: the canonical memory, one item a line and only ever appended to, and the proposals.
 
-Both are written from the record and held against it; losing them loses nothing that the record knows. A line is
-`- ` with the item as JSON behind it, so that any YAML library reads the file as a list.
+Both are written from the record and held against it; losing them loses nothing that the record knows.
 """
 
 import contextlib
 import json
 import os
-import re
 import stat
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
@@ -18,26 +16,21 @@ from transcript.canonical import canonical, sha256_hex
 from transcript.coord_codes import refused
 from transcript.errors import CoordError, WorkspaceError
 from transcript.paths import fsync_dir, secure_dir, write_all, write_atomic
-from transcript.proposals import Applied, ProposalState
+from transcript.projections.coord_lines import NO_LINE, erased_item, line, line_hash, read_items
+from transcript.proposals import ProposalState
 from transcript.roots import read_table
 from transcript.strict_json import MOST_BYTES, strict_json
 from transcript.workspace import Workspace
 
 FOLDER, MEMORY, PROPOSALS = ".coord", "memory.yml", "memory-proposals"
+EDITED = "coord-edited"  # folder of run/ for copies of what `restore --replace` writes over
 MOST_FILES = 10_000
-MOST_LINE = 1 << 20
-NO_LINE = "0" * 64
-_ERASED = frozenset({"erased", "event_id", "seq", "prev", "line_hash"})
-_PAIR = re.compile(r"(?<!\\)((?:\\\\)*)\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]{2})")
-
-
-@dataclass(frozen=True, slots=True)
-class Items:
-    """What a memory.yml holds: its items in order, how many bytes of it are good, and the first fault (line, code)."""
-
-    items: list[Mapping[str, Any]]
-    good_bytes: int
-    fault: tuple[int, str] | None = None
+# As the skill's text and the schema write them; the record keeps no order.
+DOCUMENT = (
+    "schema_version", "proposal_id", "source_task", "action", "state", "created_at", "decision", "revises",
+)  # fmt: skip
+_ACTION = ("operation", "target_ref", "summary", "evidence_refs")
+_DECISION = ("actor", "decision", "timestamp", "rationale", "affected_action_hash")
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,77 +49,26 @@ class Folder:
     not_read: tuple[str, ...]
 
 
-def yaml_text(value: object) -> str:
-    """Return a JSON value as canonical text that every YAML library reads as the same value.
-
-    A pair of surrogate escapes is no character to YAML, and DEL is none that it takes: the one is written itself, the
-    other as an escape.
-    """
-    text = canonical(value).decode("ascii").replace("\x7f", "\\u007f")
-    return _PAIR.sub(_character, text) if "\\ud" in text else text
-
-
-def _character(found: re.Match[str]) -> str:
-    high, low = (int(found.group(part), 16) for part in (2, 3))
-    return found.group(1) + chr(0x10000 + ((high - 0xD800) << 10) + (low - 0xDC00))
-
-
-def line(item: Mapping[str, Any]) -> bytes:
-    """Return the line of an item, newline included."""
-    return b"- " + yaml_text(item).encode() + b"\n"
-
-
-def line_hash(data: bytes) -> str:
-    """Return the hash of a line that the next one names as `prev`."""
-    return sha256_hex(data.rstrip(b"\n"))
-
-
-def erased_item(applied: Applied, prev: str) -> dict[str, Any]:
-    """Return what stands for an item whose words were erased: the chain goes on over the hash of the line it had."""
-    held = {"event_id": applied.event_id, "seq": applied.place, "prev": prev, "line_hash": applied.line_hash}
-    return {"erased": True, **held}
-
-
-def read_items(data: bytes) -> Items:
-    """Return the items of a memory.yml up to its first fault: a line that is not ours, altered, or torn."""
-    items: list[Mapping[str, Any]] = []
-    good, prev = 0, NO_LINE
-    for number, raw in enumerate(data.split(b"\n")[:-1], 1):
-        item = _item(raw)
-        if item is None or item.get("seq") != number or item.get("prev") != prev:
-            return Items(items, good, (number, "memory_edited"))
-        items.append(item)
-        good += len(raw) + 1
-        prev = str(item["line_hash"]) if item.get("erased") is True else line_hash(raw)
-    return Items(items, good, None if good == len(data) else (len(items) + 1, "memory_edited"))
-
-
-def _item(raw: bytes) -> dict[str, Any] | None:
-    """Return the item of a line, None unless it is written exactly as we write it."""
-    if not raw.startswith(b"- "):
-        return None
-    try:
-        value = strict_json(raw[2:], most_bytes=MOST_LINE)
-    except CoordError:
-        return None
-    if not isinstance(value, dict) or yaml_text(value).encode() != raw[2:]:
-        return None
-    if "erased" in value:
-        return value if value.keys() == _ERASED and value["erased"] is True else None
-    return value if isinstance(value.get("event_id"), str) else None
-
-
 def coord_root(workspace: Workspace) -> Path:
     """Return the project folder whose `.coord` is the workspace's: the first recorded root that is there.
 
     Other worktrees and roots of the workspace share it. WorkspaceError where there is no project folder.
     """
-    entry = read_table(workspace.home.parents[1]).get(workspace.id)
-    roots = [Path(root) for root in entry.roots] if entry is not None else []
-    found = next((root for root in roots if root.is_dir()), workspace.root)
+    found = next((root for root in _roots(workspace) if root.is_dir()), workspace.root)
     if found is None:
         raise WorkspaceError("this workspace has no project folder; run recall inside one")
     return found
+
+
+def coord_roots(workspace: Workspace) -> list[Path]:
+    """Return every project folder of the workspace that has a `.coord` of its own, which may be an old one."""
+    roots = [*_roots(workspace), *([workspace.root] if workspace.root is not None else [])]
+    return [root for root in dict.fromkeys(roots) if (root / FOLDER).is_dir() and not (root / FOLDER).is_symlink()]
+
+
+def _roots(workspace: Workspace) -> list[Path]:
+    entry = read_table(workspace.home.parents[1]).get(workspace.id)
+    return [Path(root) for root in entry.roots] if entry is not None else []
 
 
 def memory_path(root: Path) -> Path:
@@ -204,7 +146,16 @@ def _no_links(root: Path, path: Path) -> None:
 
 def document_bytes(document: Mapping[str, Any]) -> bytes:
     """Return a proposal's file: readable JSON in the order of the schema."""
-    return json.dumps(document, indent=2, ensure_ascii=False).encode() + b"\n"
+    whole = _ordered(document, DOCUMENT)
+    for name, order in (("action", _ACTION), ("decision", _DECISION)):
+        if isinstance(whole.get(name), dict):
+            whole[name] = _ordered(whole[name], order)
+    return json.dumps(whole, indent=2, ensure_ascii=False).encode() + b"\n"
+
+
+def _ordered(held: Mapping[str, Any], order: tuple[str, ...]) -> dict[str, Any]:
+    """Return an object with the names of order first, the others by their alphabet."""
+    return {name: held[name] for name in (*order, *sorted(held.keys() - set(order))) if name in held}
 
 
 def write_document(root: Path, document: Mapping[str, Any]) -> Path:
