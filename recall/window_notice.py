@@ -1,10 +1,11 @@
 """Notes what a compaction takes out of a session's window, so that the hook can tell it. Runs behind a turn."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from recall.window_items import BOUNDARY
 from recall.window_state import Left, keep_left
 from transcript.canonical import canonical
+from transcript.capture_source import TRUNCATED
 from transcript.event import Event
 from transcript.log import Log
 from transcript.sieve import Sieve, type_field
@@ -23,51 +24,76 @@ def note(workspace: Workspace, occasions: Iterable[tuple[str, str]]) -> None:
 
 
 def gone(log: Log, session: str, *, announced: bool = False) -> Left | None:
-    """Return what the last compaction of a session took away; with announced what one would that comes now.
+    """Return what the last compaction of a session took away, or the harness cut; with announced what one would now.
 
-    None where the session was never compacted, or nothing stood in it.
+    None where nothing was taken out of the session's window, or nothing stood in it.
     """
-    last, before = _boundaries(log, session)
-    end = None if announced else last
-    start = last if announced else before
-    if end is None and not announced:
-        return None
-    events = [one for one in _between(log, session, start, end) if not one.body.get("worker")]
-    said = [one for one in events if one.type == "conversation_turn"]
+    last, before, cut = _ends(log, session)
+    if announced:
+        return _left(log, session, last, None)
+    if cut is not None and (last is None or cut.seq > last.seq):
+        events = [log.get(str(name)) for name in cut.body.get("events") or ()]
+        return _told(f"cut {cut.id}", events, cut.seq, _checkpoint(log), cut=True) if events else None
+    return _left(log, session, before, last) if last is not None else None
+
+
+def _left(log: Log, session: str, start: Event | None, end: Event | None) -> Left | None:
+    """What stands between two compactions; one that is announced and then done has one name."""
+    events = _between(log, session, start, end)
     if not events:
         return None
+    name = f"after {start.id if start is not None else session}"
+    return _told(name, events, end.seq if end is not None else 0, _checkpoint(log))
+
+
+def _told(name: str, events: Sequence[Event], boundary: int, checkpoint: str, *, cut: bool = False) -> Left:
+    said = [one for one in events if one.type == "conversation_turn"]
     return Left(
+        name=name,
         messages=len(said),
         prompts=sum(one.body.get("kind") == "prompt" for one in said),
         calls=sum(one.type == "tool_call" for one in events),
         first=events[0].id,
         last=events[-1].id,
-        after=start.seq if start is not None else 0,
-        boundary=end.seq if end is not None else 0,
-        checkpoint=_checkpoint(log),
+        boundary=boundary,
+        checkpoint=checkpoint,
+        cut=cut,
     )
 
 
-def _boundaries(log: Log, session: str) -> tuple[Event | None, Event | None]:
-    """The last compaction of a session and the one before it."""
+def _ends(log: Log, session: str) -> tuple[Event | None, Event | None, Event | None]:
+    """The last compaction of a session, the one before it, and the last time that its harness cut its file."""
     sieve = Sieve(
-        types=(type_field("system"),),
-        groups=((b',"session":' + canonical(session),), (b'"subtype":"%b"' % BOUNDARY.encode(),)),
+        types=(type_field("system"), type_field("mark")),
+        groups=((b',"session":' + canonical(session),), (_said("subtype", BOUNDARY), _said("mark", TRUNCATED))),
     )
-    own = (e for e in log.read_back(sieve=sieve) if e.session == session and _is_boundary(e))
-    return next(own, None), next(own, None)
+    cut: Event | None = None
+    found: list[Event] = []
+    for event in log.read_back(sieve=sieve):
+        if event.session != session or event.body.get("worker"):
+            continue
+        if event.type == "mark" and event.body.get("mark") == TRUNCATED:
+            cut = cut or event
+        elif event.type == "system" and event.body.get("subtype") == BOUNDARY:
+            found.append(event)
+            if len(found) == 2:
+                break
+    return (*found, None, None)[0], (*found, None, None)[1], cut
 
 
-def _is_boundary(event: Event) -> bool:
-    return event.type == "system" and event.body.get("subtype") == BOUNDARY and not event.body.get("worker")
+def _said(field: str, value: str) -> bytes:
+    return b'"%b":%b' % (field.encode(), canonical(value))
 
 
 def _between(log: Log, session: str, start: Event | None, end: Event | None) -> list[Event]:
     sieve = Sieve(types=tuple(map(type_field, _COUNTED)), groups=((b',"session":' + canonical(session),),))
-    found = log.read(start.position if start is not None else None, sieve=sieve)
-    return [
-        one for one in found if one.session == session and one.type in _COUNTED and (end is None or one.seq < end.seq)
-    ]
+    found = []
+    for event in log.read(start.position if start is not None else None, sieve=sieve):
+        if end is not None and event.seq >= end.seq:
+            break
+        if event.session == session and event.type in _COUNTED and not event.body.get("worker"):
+            found.append(event)
+    return found
 
 
 def _checkpoint(log: Log) -> str:

@@ -5,12 +5,12 @@ from typing import Any
 
 from recall.window_apply import EMERGENCY
 from recall.window_items import BOUNDARY
+from transcript.capture_source import TRUNCATED
 from transcript.event import Event
 from transcript.log import Log
 from transcript.sieve import Sieve, type_field
 from transcript.telling import counted
 
-TRUNCATED = "window_truncated"
 _TYPES = Sieve(types=tuple(map(type_field, ("prune", "mark", "system"))))
 
 

@@ -20,23 +20,25 @@ from transcript.telling import counted
 
 FOLDER = "window"
 VERSION = 1
+MOST_TOLD = 50  # remembered of a session
 
 
 @dataclass(frozen=True, slots=True)
 class Left:
-    """What a compaction takes out of a window: how much, from which event to which; `after` is the one before it.
+    """What a compaction, or a harness that cut its file, takes out of a window: how much, from which event to which.
 
-    `boundary` is the compaction's own number in the record, 0 while it is only announced.
+    `name` tells it from others, announced or done. `boundary` is its own number in the record, 0 while it is announced.
     """
 
+    name: str
     messages: int
     prompts: int
     calls: int
     first: str
     last: str
-    after: int
     boundary: int = 0
     checkpoint: str = ""
+    cut: bool = False
 
 
 def key(session: str) -> str:
@@ -69,10 +71,9 @@ def left(run_dir: Path, session: str, *, announced: bool = False) -> Left | None
     held = _read(_left_file(run_dir, session)) if session else {}
     try:
         found = Left(**{one.name: held[one.name] for one in fields(Left)})
-        told = _read(_told_file(run_dir, session)).get("after")
-        is_new = told is None or told < found.after
     except (KeyError, TypeError):
         return None
+    is_new = found.name not in _told(run_dir, session)
     return found if is_new and (announced or found.boundary) else None
 
 
@@ -80,8 +81,9 @@ def tell(gone: Left) -> str:
     """Return the notice: what left the window, and how to get at it."""
     first, last = gone.first[:POINTER_CHARS], gone.last[:POINTER_CHARS]
     kept = f"; the last checkpoint is {gone.checkpoint[:POINTER_CHARS]}" if gone.checkpoint else ""
+    what = "the harness cut this session's beginning" if gone.cut else "this session was compacted"
     return frame(
-        f"this session was compacted: at least {counted(gone.messages, 'message')} ({gone.prompts:,} of them the"
+        f"{what}: at least {counted(gone.messages, 'message')} ({gone.prompts:,} of them the"
         f" user's) and {counted(gone.calls, 'tool call')}, from {first} to {last}, are no longer in your window.\n"
         f"Nothing is lost: recall context --around {first} (or {last}) shows a place, recall show POINTER the exact"
         f" words, recall query finds the rest{kept}"
@@ -90,11 +92,16 @@ def tell(gone: Left) -> str:
 
 def note_told(run_dir: Path, session: str, gone: Left) -> None:
     """Remember that a compaction was told: each is told once."""
-    _write(_told_file(run_dir, session), {"after": gone.after})
+    _write(_told_file(run_dir, session), {"told": [*_told(run_dir, session), gone.name][-MOST_TOLD:]})
 
 
 def _left_file(run_dir: Path, session: str) -> Path:
     return run_dir / FOLDER / f"{key(session)}.left.json"
+
+
+def _told(run_dir: Path, session: str) -> list[str]:
+    told = _read(_told_file(run_dir, session)).get("told")
+    return [str(one) for one in told] if isinstance(told, list) else []
 
 
 def _told_file(run_dir: Path, session: str) -> Path:

@@ -4,7 +4,7 @@ import hashlib
 import os
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any, BinaryIO
 
@@ -21,6 +21,7 @@ from transcript.native import NativeStore
 from transcript.tombstones import Tombstones
 
 TAIL_BYTES = 64 << 10
+TRUNCATED = "window_truncated"
 BATCH_BYTES = 2 << 20
 
 
@@ -55,6 +56,7 @@ class SourceTaker:
         self.adapter, self.log, self.state, self.options = adapter, log, state, options
         self.native, self.now, self.taking, self.on_bytes = native, now, taking, on_bytes
         self._marked: dict[str, Marked] | None = None
+        self._again: _Again | None = None  # a rewritten file that is being read again
         self._erased = Tombstones(log.workspace)
 
     def take(self, source: SourceFile, *, full: bool = False) -> bool:
@@ -79,7 +81,9 @@ class SourceTaker:
                     return False
             else:
                 memory = self._restart(source, state, memory, rewritten=not intact)
+                self._again = None if intact else _Again()
             self._read(source, state, memory, file, size)
+            self._again = None
         return True
 
     def _restart(
@@ -173,8 +177,11 @@ class SourceTaker:
         for item in taken:
             draft = item.draft
             place = sighting_id(draft.id, draft.session, source.source)
+            if self._again is not None:
+                self._again.meet(draft, known=draft.id in ids)
             if draft.type == "mark":
-                fresh[draft.id] = draft
+                made = self._cut(draft, source) if self._again is not None else draft
+                fresh[made.id] = made
             elif place in ids or draft.id in fresh:
                 continue
             elif draft.id in ids:
@@ -190,6 +197,21 @@ class SourceTaker:
                 self.taking.added.update(event.type for event in batch)
         except ValueError as error:  # a draft that is no event is the adapter's fault, and its other sources go on
             raise UnreadableSource(f"the adapter {self.adapter.harness} makes of it what is {error}") from error
+
+    def _cut(self, draft: Draft, source: SourceFile) -> Draft:
+        """Return a mark about what a rewritten file no longer holds; of what its harness dropped it says so.
+
+        A person takes back what came last. Where older events are gone and newer ones are there, and no compaction says
+        why, the harness has cut the window: what it dropped is as true as before.
+        """
+        gone = [str(name) for name in draft.body.get("events") or ()]
+        if self._again is None or draft.body.get("mark") != "rewound" or not gone or self._again.compacted:
+            return draft
+        if not self._again.known or self.log.get(gone[0]).seq > self.log.get(self._again.known).seq:
+            return draft
+        body = {"mark": TRUNCATED, "session": draft.session, "missing": len(gone), "source": source.source}
+        event = b32id("mark", TRUNCATED, draft.id)
+        return replace(draft, id=event, body={**draft.body, **body})
 
     def _generation(self, source: SourceFile, state: SourceState, file: BinaryIO) -> int:
         """Return under which generation to keep this file's bytes: a new one when the last one's differ from it."""
@@ -225,6 +247,20 @@ class SourceTaker:
         for batch in self.log.append_batches([draft], now=self.now):
             self.taking.added.update(item.type for item in batch)
         state.missing = not back
+
+
+@dataclass(slots=True)
+class _Again:
+    """What was met so far in a rewritten file: the last thing said that the record knew, whether a compaction is new."""
+
+    known: str = ""
+    compacted: bool = False
+
+    def meet(self, draft: Draft, *, known: bool) -> None:
+        if draft.type == "system" and draft.body.get("subtype") == "compact_boundary":
+            self.compacted = self.compacted or not known
+        elif known and draft.type in ("conversation_turn", "tool_call", "tool_result"):
+            self.known = draft.id
 
 
 def _sighting(place: str, draft: Draft) -> Draft:

@@ -870,3 +870,45 @@ def test_a_damaged_head_is_put_right_before_a_capture_reads(project):
 
     assert report.by_type["conversation_turn"] == 1
     assert verify(project.workspace).ok
+
+
+def test_a_file_whose_harness_dropped_its_beginning_is_marked_as_cut_and_the_record_is_whole(project):
+    """LCA-6.1-01. What was dropped is as true as before: it does not count as taken back."""
+    session = project.session()
+    for n in range(6):
+        session.user(f"question {n}")
+        session.assistant(f"answer {n}")
+    path = session.write(project.config)
+    project.sync()
+    before = project.texts()
+
+    path.write_bytes(b"".join(line + b"\n" for line in session.lines[6:]))
+    project.sync()
+    session.user("question 6")
+    path.write_bytes(b"".join(line + b"\n" for line in session.lines[6:]))
+    project.sync()
+
+    (cut,) = marks(project, "window_truncated")
+    ids = {event.body["text"]: event.id for event in project.events("conversation_turn")}
+    assert cut["events"] == [ids[f"{kind} {n}"] for n in range(3) for kind in ("question", "answer")]
+    assert (cut["missing"], cut["session"]) == (6, session.session)
+    assert marks(project, "rewound") == []
+    assert project.texts() == [*before, "question 6"]
+    assert verify(project.workspace).problems == []
+
+
+def test_what_a_person_took_back_or_a_compaction_left_out_is_no_cut(project):
+    session = project.session()
+    for n in range(4):
+        session.user(f"question {n}")
+    path = session.write(project.config)
+    project.sync()
+
+    path.write_bytes(b"".join(line + b"\n" for line in session.lines[:2]))
+    project.sync()
+    session.compact("All was asked.")
+    path.write_bytes(b"".join(line + b"\n" for line in session.lines[1:]))
+    project.sync()
+
+    assert marks(project, "window_truncated") == []
+    assert [len(body["events"]) for body in marks(project, "rewound")] == [2, 1]
