@@ -93,6 +93,10 @@ class HookInstallError(RecallError):
     """A harness's settings cannot be changed."""
 
 
+class PackError(RecallError):
+    """A pack is not as its manifest says, or cannot be installed or removed."""
+
+
 class NotConfirmed(RecallError):
     """A question was answered with no, or nobody was there to answer."""
 
