@@ -235,13 +235,18 @@ def action_fault(action: Mapping[str, Any], refs: References) -> Refusal | None:
         return Refusal("no_target", "action.target_ref")
     if operation not in _allowed(target):
         return Refusal("bad_target", "action.operation")
-    if not target.live:
+    if not target.live and not _takes_back(action, target):
         return Refusal("target_gone", "action.target_ref")
     if target.scheme in _CONTENT and "content" not in action:
         return Refusal("schema", "action.content")
     if operation == "supersede" and target.scheme == "event" and action.get("kind", target.kind) != target.kind:
         return Refusal("bad_target", "action.kind")
     return None
+
+
+def _takes_back(action: Mapping[str, Any], target: Target) -> bool:
+    """Whether an action takes an archived memory out of the archive."""
+    return target.scheme == "memory" and (action["operation"], action.get("subject")) == ("add", "restore")
 
 
 def _allowed(target: Target) -> tuple[str, ...]:
@@ -254,5 +259,5 @@ def _allowed(target: Target) -> tuple[str, ...]:
     return {
         "memory": ("add", "archive", "delete"),
         "candidate": ("add",),
-        "pack": ("add", "archive"),
+        "pack": ("add", "delete"),
     }.get(target.scheme, ("add", "supersede"))
