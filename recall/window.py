@@ -50,6 +50,7 @@ class Piece:
     exchange: int
     last_seq: int = 0
     place: int = 0  # in the window
+    asks: bool = False  # a person's prompt stands in it
     writes: tuple[str, ...] = ()  # the files that its calls changed, and the agent's list of work
     holds: tuple[str, ...] = ()
 
@@ -173,6 +174,7 @@ def _piece(
         exchange=exchange,
         last_seq=max(item.seq for item in part),
         place=place,
+        asks=any(item.body.get("kind") == "prompt" for item in part),
         writes=tuple(dict.fromkeys(name for item in part if (name := _written(item) or _list(item)))),
         holds=tuple(why),
     )

@@ -80,7 +80,7 @@ def protected(pieces: Sequence[Piece], settings: WindowSettings) -> dict[str, st
     """Return event -> why it never leaves: recent, in flight, an instruction, of high risk, in use, not preserved."""
     exchanges = list(dict.fromkeys(piece.exchange for piece in pieces))
     recent = set(exchanges[-settings.keep_exchanges :]) if settings.keep_exchanges else set()
-    last_prompt = max((p.exchange for p in pieces if p.source == "person"), default=0)
+    last_prompt = max((piece.exchange for piece in pieces if piece.asks), default=0)
     found: dict[str, str] = {}
     for piece in pieces:
         why = ""
@@ -107,7 +107,9 @@ def plan(pieces: Sequence[Piece], pressure: Pressure, settings: WindowSettings) 
     stays = protected(pieces, settings)
     free = [piece for piece in pieces if not any(event in stays for event in piece.events)]
     why_not = _skipped(settings, pressure, thresholds, free)
-    chosen = [] if why_not else _chosen(free, pressure.tokens - goal, settings)
+    chosen = [] if why_not else _chosen(free, max(1, pressure.tokens - goal), settings)
+    if not chosen:
+        why_not = why_not or "nothing that may leave is larger than its pointer"
     leaving = {step.piece.events for step in chosen}
     keep = tuple(
         Kept(piece, stays.get(piece.events[0], "nothing is planned" if why_not else "not needed to reach the goal"))

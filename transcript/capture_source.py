@@ -251,7 +251,7 @@ class SourceTaker:
 
 @dataclass(slots=True)
 class _Again:
-    """What was met so far in a rewritten file: the last thing said that the record knew, whether a compaction is new."""
+    """What was met so far in a rewritten file: the last thing said that the record knew, and a new compaction."""
 
     known: str = ""
     compacted: bool = False
