@@ -1,13 +1,24 @@
 """What a proposal may say: refused before anything else is asked of it, by code and field, without its words."""
 
 import json
+from importlib.resources import files
 from typing import Any
 
 import pytest
 from support.coord import GOLDEN, action
 
+from consolidation.approval import DECISION
 from consolidation.coord_ref_words import bad_path, bad_ref
-from consolidation.coord_schema import action_hash, checked, parse, proposal_hash
+from consolidation.coord_schema import (
+    KINDS,
+    OPERATIONS,
+    SCHEMA_VERSION,
+    STATES,
+    action_hash,
+    checked,
+    parse,
+    proposal_hash,
+)
 from transcript.canonical import canonical
 from transcript.errors import CoordError
 
@@ -177,3 +188,16 @@ def test_a_path_is_told_by_its_words_on_every_system() -> None:
     assert [bad_path(path) for path in ("skills/x/SKILL.md", "aux/x.md", "lpt1.md", "COM¹.md", "ｎｕｌ")] == [
         False, True, True, True, True,
     ]  # fmt: skip
+
+
+def test_the_shipped_schema_document_says_the_same() -> None:
+    """ASM-37: every field of the code, its example and its golden hash stand in the document an agent reads."""
+    text = (files("consolidation") / "references" / "coord_memory_schema.md").read_text("utf-8")
+    example = json.loads(text.split("```json")[1].split("```")[0])
+
+    assert parse(json.dumps(example).encode()).raw == example
+    assert canonical(example["action"]).decode() in text
+    assert action_hash(parse(json.dumps(example).encode())) in text
+    for name in (*example, *DECISION, *KINDS, *OPERATIONS, *STATES, "supersedes", "resolves", "lifecycle", "revises"):
+        assert f"`{name}`" in text or f"`action.{name}`" in text or f'"{name}"' in text, name
+    assert text.startswith(f"# Schema of the shared memory, version {SCHEMA_VERSION}\n")
