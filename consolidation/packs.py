@@ -111,7 +111,7 @@ def manifest(folder: Path, *, name: str, version: str) -> bytes:
 
 def installed(root: Path, name: str) -> Pack | None:
     """Return an installed pack, None where there is none; PackError where its copy is not whole any more."""
-    folder = _place(root, name)
+    folder = place_of(root, name)
     return _read(folder, f".{MANIFEST}", hidden=True) if folder.is_dir() else None
 
 
@@ -146,7 +146,7 @@ def unstage(root: Path, name: str, sha256: str) -> None:
 
 def put(root: Path, name: str, sha256: str) -> None:
     """Put a pack that waits in its place, whatever stood there; done again it changes nothing. PackError: not whole."""
-    place, waits = _place(root, name), staged(root, name, sha256)
+    place, waits = place_of(root, name), staged(root, name, sha256)
     here = installed(root, name) if waits is None else None
     if waits is None:
         if here is None or here.sha256 != sha256:
@@ -160,7 +160,7 @@ def put(root: Path, name: str, sha256: str) -> None:
 
 def take_away(root: Path, name: str) -> None:
     """Remove an installed pack; done again it changes nothing."""
-    _away(root, _place(root, name))
+    _away(root, place_of(root, name))
     _tidy(root)
 
 
@@ -290,14 +290,15 @@ def _text(one: PackFile) -> None:
         raise PackError(f"{one.path} is no UTF-8: byte {error.start:,}") from None
 
 
-def _place(root: Path, name: str) -> Path:
+def place_of(root: Path, name: str) -> Path:
+    """Return where a pack of this name is installed; PackError for what is no name."""
     if _NAME.fullmatch(name) is None:
         raise PackError(f"{name[:70]!r} is no name of a pack")
     return root / ".recall" / PACKS / name
 
 
 def _waiting(root: Path, name: str, sha256: str) -> Path:
-    return _place(root, name).parent / STAGED / f"{name}-{sha256[:16]}"
+    return place_of(root, name).parent / STAGED / f"{name}-{sha256[:16]}"
 
 
 def _own(root: Path, folder: Path) -> None:
