@@ -85,7 +85,7 @@ def protected(pieces: Sequence[Piece], settings: WindowSettings) -> dict[str, st
     for piece in pieces:
         why = ""
         if piece.exchange in recent:
-            why = f"one of the last {counted(settings.keep_exchanges, 'exchange')}"
+            why = "one of the last exchanges"
         elif piece.holds:
             why = "; ".join(piece.holds)
         elif piece.exchange == last_prompt and piece.kind != TOOL_RESULT:

@@ -252,7 +252,8 @@ def _leaving(made: Plan) -> str:
     freed = sum(step.freed for step in made.steps)
     enough = "" if made.is_enough else f", above the {made.goal:,} that were wanted: the rest is protected"
     return (
-        f"{counted(len(made.stub), 'result')} replaced by their pointers, {counted(len(made.remove), 'piece')} removed;"
+        f"{counted(len(made.stub), 'result')} replaced by {'its pointer' if len(made.stub) == 1 else 'their pointers'},"
+        f" {counted(len(made.remove), 'piece')} removed;"
         f" {counted(freed, 'token')} freed, {made.tokens_after:,} stay{enough}"
     )
 
