@@ -117,7 +117,9 @@ class Door:
         """Whether a memory or a candidate leaves; of a candidate its memory counts too, which may be private since."""
         private = _claims(body)
         memory = written_id(name)
-        return self.lets(name, private=private) and (memory not in self.facets or self.lets(memory, private=private))
+        return self.lets(name, private=private) and (
+            not self.facets.remembers(memory) or self.lets(memory, private=private)
+        )
 
 
 def _named(body: Mapping[str, Any]) -> list[str]:

@@ -60,6 +60,7 @@ DEMOTIONS = {
     "abandoned": "stands on an abandoned branch",
     "rewound": "was taken back by a rewind",
     "external": "came from outside",
+    "outside_role": "lies outside what the role may speak of",
 }
 
 

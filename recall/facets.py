@@ -45,6 +45,11 @@ class Facets:
         self._roles: Mapping[str, list[str]] = held.get("roles", {})
 
     def __contains__(self, event: str) -> bool:
+        """Whether more is known of an item than its words."""
+        return event in self._memories or event in self._tasks
+
+    def remembers(self, event: str) -> bool:
+        """Whether an item is a memory."""
         return event in self._memories
 
     def matches(self, event: str, query: Query) -> tuple[tuple[str, bool], ...]:
@@ -179,11 +184,11 @@ def applied(found: Sequence[Candidate], facets: Facets, query: Query) -> list[Ca
     """Return the candidates, each with the facets it shares with the turn and whether it lies outside the role."""
     out = []
     for c in found:
-        event = c.pointer.event
+        event = next((p.event for p in c.pointers if p.event in facets), c.pointer.event)
         matches = facets.matches(event, query)
         if matches:
             c = replace(c, standing=replace(c.standing, matches=matches))
-        if c.source == "memory" and facets.outside(event, query):
+        if facets.outside(event, query):
             risks = (*c.standing.risks, "outside_role")
             c = replace(c, demoted=(*c.demoted, "outside_role"), standing=replace(c.standing, risks=risks))
         out.append(c)

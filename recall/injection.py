@@ -29,7 +29,7 @@ CUT = " …"
 POINTER_CHARS = 10
 FLAG_ABANDONED, FLAG_REWOUND, FLAG_IMPLAUSIBLE = 1, 2, 16
 FLAGGED = ("abandoned", "rewound")  # risks that the flags of the pointer say already
-TAGS = {"conflict": "conflict open"}
+TAGS = {"conflict": "conflict open", "outside_role": "outside the role's authority"}
 
 LABELS = {
     "curated": ("recorded statement", "recorded by command"),
