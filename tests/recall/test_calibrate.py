@@ -154,7 +154,7 @@ def test_an_unsafe_arm_leaves_its_default(tmp_path: Path) -> None:
 
 @pytest.fixture
 def project(indexed: Callable[..., Path], monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A project of sixty exchanges, each about something of its own: here that is enough, as is a quarter of the bank."""
+    """A project of sixty exchanges, each about something of its own: enough here, as is a quarter of the bank."""
     monkeypatch.setattr("recall.calibrate.LEAST_PASSAGES", ENOUGH)
     quarter = unrelated()[::4]
     monkeypatch.setattr("recall.calibrate.unrelated", lambda: quarter)
