@@ -1,0 +1,89 @@
+"""Shows a proposal to a person at their terminal, and takes their decision there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from recall.cli import person as people
+from recall.cli.app import App
+
+MOST_LINES = 40  # of one piece of evidence
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from consolidation.coord_decide import Shown
+    from consolidation.coord_desk import CoordDesk
+
+
+def decider(
+    app: App, desk: CoordDesk, proposal: str, *, actor: str | None = None, said_as: str | None = None
+) -> tuple[people.Person, people.Terminal]:
+    """Who decides, and the terminal to ask them at; CoordError, and a note in the record, where that is no person."""
+    from transcript import proposal_drafts
+    from transcript.errors import CoordError
+    from transcript.event import stamp
+
+    terminal = people.open_terminal()
+    try:
+        found = people.person(app.env, terminal, actor=actor, said_as=said_as)
+    except CoordError as error:
+        if proposal in desk.state().documents:
+            desk.append(proposal_drafts.refused(stamp(desk.now), proposal, error.code, "actor", "decide"))
+        raise
+    assert terminal is not None  # else `person` refused
+    return found, terminal
+
+
+def ask_person(
+    app: App,
+    desk: CoordDesk,
+    shown: Shown,
+    word: str,
+    *,
+    rationale: str | None,
+    actor: str | None = None,
+    said_as: str | None = None,
+    revised: Mapping[str, Any] | None = None,
+) -> tuple[people.Person, str]:
+    """Show a proposal, whole, and return who decided with `word` and why; NotConfirmed where they do not."""
+    found, terminal = decider(app, desk, shown.document.id, actor=actor, said_as=said_as)
+    why = ask(terminal, shown, word, rationale=rationale, revised=revised)
+    desk.now = app.now()
+    return found, why
+
+
+def ask(
+    terminal: people.Terminal,
+    shown: Shown,
+    word: str,
+    *,
+    rationale: str | None = None,
+    revised: Mapping[str, Any] | None = None,
+) -> str:
+    """Show a proposal at a terminal and return why it is decided so; NotConfirmed where the person does not."""
+    from transcript.canonical import canonical
+    from transcript.errors import NotConfirmed
+
+    for line in plain_lines(shown):
+        terminal.say(line)
+    if revised is not None:
+        terminal.say("to be proposed instead (nothing of it is approved by this):")
+        terminal.say(canonical(dict(revised)).decode("ascii"))
+    why = (rationale or terminal.ask("Why?")).strip()
+    if not why:
+        raise NotConfirmed("a decision has a reason; nothing was decided")
+    people.confirm(terminal, shown.action_hash, word)
+    return why
+
+
+def plain_lines(shown: Shown) -> list[str]:
+    """The whole document as what is signed, and its evidence; every character but plain ASCII as an escape."""
+    import json
+
+    lines = json.dumps(dict(shown.document.raw), indent=2, ensure_ascii=True).splitlines()
+    lines += [f"action hash {shown.action_hash}", f"proposal hash {shown.proposal_hash}"]
+    for one in shown.evidence:
+        lines.append(f"evidence {one.ref!a} ({one.kind}, {one.hash[:12]})")
+        lines += [f"  {ascii(line)[1:-1]}" for line in one.text.splitlines()[:MOST_LINES]]
+    return lines if shown.evidence else [*lines, "no evidence: it is never applied"]

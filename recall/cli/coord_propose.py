@@ -1,0 +1,216 @@
+"""`recall coord propose`: write down what should change, for a person to decide on."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.coord_out import Report, reports
+from recall.cli.coord_work import desk_of, effects_of, named, proposer, settle
+
+if TYPE_CHECKING:
+    from consolidation.coord_desk import CoordDesk
+    from consolidation.coord_schema import Document
+    from transcript.coord_codes import Refusal
+
+OPERATIONS = ("add", "supersede", "archive", "delete")
+FROM = {"decision": "decision", "question": "question", "outcome": "outcome"}  # type of event -> kind of item
+ACTION_OPTIONS = (
+    click.option("--target", metavar="REF", help="What it changes: an item's id, memory:ID, procedure:PATH ..."),
+    click.option("--summary", metavar="T", help="What is to hold, in one compact statement."),
+    click.option("--evidence", multiple=True, metavar="REF", help="What it rests on; may be repeated."),
+    click.option("--kind", metavar="K", help="decision (the default), question, artifact or outcome."),
+    click.option("--subject", metavar="T", help="What it is about; two decisions on one subject are a conflict."),
+    click.option("--content", metavar="PATH=FILE", help="The text of a procedure or identity file, taken from FILE."),
+)
+
+
+def action_options(command: Any) -> Any:
+    """Add the options that say what is to be done."""
+    for option in reversed(ACTION_OPTIONS):
+        command = option(command)
+    return command
+
+
+@click.command()
+@click.argument("operation", type=click.Choice(OPERATIONS), required=False)
+@action_options
+@click.option("--file", type=click.Path(path_type=Path), default=None, metavar="DOC", help="A whole document.")
+@click.option("--from", "pointer", metavar="POINTER", help="A recorded decision, question or outcome to take it from.")
+@click.option("--task", default="", metavar="T", help="The task it comes from.")
+@click.option("--revises", metavar="ID", help="The proposal that this one takes the place of.")
+@click.option("--dry-run", is_flag=True, help="Check it and write nothing.")
+@pass_app
+@reports("propose")
+def propose(
+    app: App,
+    operation: str | None,
+    target: str | None,
+    summary: str | None,
+    evidence: tuple[str, ...],
+    kind: str | None,
+    subject: str | None,
+    content: str | None,
+    file: Path | None,
+    pointer: str | None,
+    task: str,
+    revises: str | None,
+    dry_run: bool,
+) -> Report:
+    """Propose to add, supersede, archive or delete a fact that agents share.
+
+    Writes one file below .coord/memory-proposals and nothing else: it counts only once a person approved it and it was
+    applied. Without evidence it stays pending.
+
+    \b
+        recall coord propose add --summary "Times are stored in UTC" --evidence docs/time.md --task T12
+    """
+    desk = desk_of(app, writes=not dry_run)
+    given: dict[str, Any] = {
+        "target": target,
+        "summary": summary,
+        "evidence": evidence,
+        "kind": kind,
+        "subject": subject,
+    }
+    if file is not None:
+        if operation or pointer or content or any(given.values()):
+            raise click.UsageError("--file is a whole document: leave out the operation and what describes one")
+        document = _whole(app.cwd / file)
+    else:
+        if operation is None:
+            raise click.UsageError("what is to be done? add, supersede, archive or delete; or --file DOC")
+        action = action_of(app, operation, content=content, **given)
+        if pointer is not None:
+            action, found_task = _taken(app, desk, pointer, action)
+            task = task or found_task
+        if not str(action["summary"]).strip():
+            raise click.UsageError("--summary says what is to hold")
+        before = named(desk, revises) if revises else ""
+        document = desk.drafted(action, source_task=task or "recall coord propose", revises=before)
+    return _proposed(app, desk, document, dry_run=dry_run)
+
+
+def _proposed(app: App, desk: CoordDesk, document: Document, *, dry_run: bool) -> Report:
+    from transcript.projections.coord_files import proposal_path
+
+    effects = effects_of(app, desk)
+    if not dry_run:
+        settle(desk, effects)
+    _refuse_taken(desk, document)
+    fault = action_fault(desk, document, effects.check)
+    if fault is not None:
+        raise fault.error()
+    if not dry_run:
+        with desk.lock():
+            _refuse_taken(desk, document)
+            desk.write(document)
+            desk.append(desk.proposed(document, by=proposer(app)))
+    return _told(document, desk, proposal_path(desk.root, document.id), dry_run=dry_run)
+
+
+def _told(document: Document, desk: CoordDesk, path: Path, *, dry_run: bool) -> Report:
+    from consolidation.coord_refs import UNRESOLVED
+    from consolidation.coord_schema import action_hash, proposal_hash
+
+    missing = not document.evidence_refs
+    hashes = desk.references().hashes(document.evidence_refs)
+    unresolved = [ref for ref, value in hashes.items() if value == UNRESOLVED]
+    reason = "no evidence: revise it with evidence, else it is never applied" if missing else "a person has to decide"
+    lines = [f"would write {path}" if dry_run else f"wrote {path}", f"pending: {reason}"]
+    lines += [f"nothing opens behind this evidence: {', '.join(unresolved)}"] if unresolved else []
+    return Report(
+        id=document.id,
+        state="proposed",
+        evidence_refs=document.evidence_refs,
+        human_decision_required=True,
+        text="\n".join(lines),
+        more={
+            "dry_run": dry_run,
+            "path": str(path),
+            "document_hash": proposal_hash(document),
+            "action_hash": action_hash(document),
+            "pending_reason": "no_evidence" if missing else "not_decided",
+            "unresolved": unresolved,
+        },
+    )
+
+
+def action_of(
+    app: App,
+    operation: str,
+    *,
+    target: str | None,
+    summary: str | None,
+    evidence: tuple[str, ...],
+    kind: str | None,
+    subject: str | None,
+    content: str | None,
+) -> dict[str, Any]:
+    """The action that options describe; what is not given is not in it."""
+    action: dict[str, Any] = {"operation": operation, "target_ref": target, "summary": summary or ""}
+    action["evidence_refs"] = list(dict.fromkeys(evidence))
+    action |= {name: value for name, value in (("kind", kind), ("subject", subject)) if value}
+    if content is not None:
+        path, mark, file = content.partition("=")
+        if not mark or not file:
+            raise click.UsageError("--content is PATH=FILE: where it goes, and the file that holds the text")
+        try:
+            text = (app.cwd / file).read_bytes().decode("utf-8")
+        except UnicodeDecodeError:
+            raise click.UsageError(f"{file} is no UTF-8 text") from None
+        action["content"] = {"path": path, "text": text}
+    return action
+
+
+def action_fault(desk: CoordDesk, document: Document, check: Any) -> Refusal | None:
+    """Why an action cannot be done as things stand."""
+    from consolidation.coord_refs import action_fault as fault_of
+
+    fault: Refusal | None = fault_of(document.action, desk.references()) or check(document.action)
+    return fault
+
+
+def _whole(path: Path) -> Document:
+    """The document of a file; CoordError where it is none, or one that says it was decided."""
+    from consolidation.coord_schema import parse
+    from transcript.coord_codes import Refusal
+
+    document = parse(path.read_bytes())
+    if document.state != "proposed" or document.decision is not None:
+        raise Refusal("schema", "state", "a new proposal has the state `proposed` and no decision").error()
+    return document
+
+
+def _refuse_taken(desk: CoordDesk, document: Document) -> None:
+    """`id_taken` where another document has this id; the same one, written again, is none."""
+    from consolidation.coord_schema import proposal_hash
+    from transcript.coord_codes import refused
+
+    known, held = desk.state().documents.get(document.id), desk.documents().by_id.get(document.id)
+    if known is not None and (known.state != "proposed" or known.document_hash != proposal_hash(document)):
+        raise refused("id_taken", "proposal_id")
+    if held is not None and proposal_hash(held.document) != proposal_hash(document):
+        raise refused("id_taken", "proposal_id")
+
+
+def _taken(app: App, desk: CoordDesk, pointer: str, action: dict[str, Any]) -> tuple[dict[str, Any], str]:
+    """The action filled in from something recorded, which becomes its evidence, and the task that was named there."""
+    from recall.cli.reading import door
+    from transcript.curation import resolve
+    from transcript.errors import PointerError
+
+    whole, event = resolve(desk.log, pointer)
+    door(app, desk.workspace).refuse_event(desk.log, event)
+    if event.type not in FROM or event.origin != "internal":
+        raise PointerError(f"{pointer} is no decision, question or outcome of ours but a {event.type}")
+    body = event.body
+    statement = str(body.get("statement") or body.get("text") or "")
+    filled = {**action, "summary": action["summary"] or statement}
+    filled["evidence_refs"] = list(dict.fromkeys([f"recall:{whole}", *action["evidence_refs"]]))
+    if action["operation"] in ("add", "supersede") and action["target_ref"] is None:
+        filled.setdefault("kind", FROM[event.type])
+    return filled, str(body.get("task") or "")

@@ -1,0 +1,121 @@
+"""The commands of `recall coord` that change nothing there: what holds, and how agents use it."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli.app import App, pass_app
+from recall.cli.coord_out import Report, reports
+from recall.cli.coord_work import desk_of
+from recall.cli.output import head
+from recall.cli.reading import door
+
+if TYPE_CHECKING:
+    from consolidation.coord_read import View
+
+KINDS = ("decision", "question", "artifact", "outcome")
+
+
+@click.command()
+@click.option("--subject", default="", metavar="T", help="Only what has this word in its subject or summary.")
+@click.option("--kind", type=click.Choice(KINDS), default=None, help="Only items of this kind.")
+@click.option("--last", type=click.IntRange(min=0), default=10, show_default=True, help="Outcomes, newest first.")
+@click.option("--all", "whole", is_flag=True, help="Also what no longer holds.")
+@pass_app
+@reports("read")
+def read(app: App, subject: str, kind: str | None, last: int, whole: bool) -> Report:
+    """Print the decisions that hold, open questions, outcomes, and where they disagree.
+
+    Reads the canonical memory, not the index, and writes nothing. What waits for a decision stands under `pending`
+    alone. Evidence is named, with whether it is still what was approved; its words are not repeated.
+
+    \b
+        recall coord read --subject time
+    """
+    from consolidation import coord_read as reading
+
+    desk = desk_of(app, writes=False)
+    door(app, desk.workspace).refuse_record("the coordination memory")
+    items, wrong = reading.canonical_items(desk)
+    seen = reading.view(
+        items, desk.state(), desk.references(), subject=subject, kind=kind or "", last=last, whole=whole
+    )
+    seen.pending = reading.pending(desk, subject=subject)
+    seen.problems = wrong + reading.problems(desk)
+    seen.losers = reading.losers(seen, desk.log, app.now())
+    seen = reading.fitted(seen)
+    live = [row for rows in (seen.decisions, seen.questions, seen.artifacts, seen.outcomes) for row in rows]
+    return Report(
+        evidence_refs=list(dict.fromkeys(ref for row in live for ref in row["evidence_refs"])),
+        human_decision_required=any(row["waits_for"] == "a person's decision" for row in seen.pending),
+        text="\n".join(_lines(seen)),
+        more=seen.told(),
+    )
+
+
+def _lines(seen: View) -> list[str]:
+    lines: list[str] = []
+    for title, rows in (
+        ("Decisions", seen.decisions),
+        ("Open questions", seen.questions),
+        ("Artifacts", seen.artifacts),
+        ("Outcomes", seen.outcomes),
+        ("No longer holds", seen.ended),
+    ):
+        if rows:
+            lines += [title, *(f"  {row['event_id']}  {_about(row)}{head(row['summary'])}" for row in rows), ""]
+    bad = [row for row in seen.pointers if row["state"] != "ok"]
+    named = (
+        ("Evidence that is not as it was approved", [f"{row['ref']}  {row['state']}" for row in bad]),
+        ("Two decisions on one subject", [f"{row['subject']}: {', '.join(row['ids'])}" for row in seen.conflicts]),
+        ("Loses against something that outranks it", [_loses(row) for row in seen.losers]),
+        ("Pending: not decided, not canonical", [_waits(row) for row in seen.pending]),
+        ("Files that are not as they must be", [f"{row['where']}  {row['code']}" for row in seen.problems]),
+        ("Left out, there is no room", [f"{name}: {count:,}" for name, count in seen.left_out.items()]),
+    )
+    for title, told in named:
+        if told:
+            lines += [title, *(f"  {line}" for line in told), ""]
+    return lines or ["nothing is decided yet; recall coord instructions", ""]
+
+
+def _about(row: dict[str, Any]) -> str:
+    return f"[{row['subject']}] " if row.get("subject") else ""
+
+
+def _loses(row: dict[str, Any]) -> str:
+    return f"{row['loser']} against {row['wins']} ({row['why']})"
+
+
+def _waits(row: dict[str, Any]) -> str:
+    return f"{row['proposal_id']}  {row['operation']} {head(row['summary'])} (waits for {row['waits_for']})"
+
+
+@click.command()
+@click.option("--to", type=click.Path(path_type=Path), default=None, metavar="DIR", help="Write the files there.")
+@pass_app
+@reports("instructions")
+def instructions(app: App, to: Path | None) -> Report:
+    """Print what an agent needs to know: the modes, the document and its schema.
+
+    With --to it writes them as a skill, SKILL.md and references/, into a folder such as .claude/skills/
+    agent-shared-memory. A file there that says something else is left and named.
+
+    \b
+        recall coord instructions --to .claude/skills/agent-shared-memory
+    """
+    from consolidation.coord_skill import texts, written
+
+    found = texts()
+    if to is None:
+        return Report(text="\n".join(found.values()), more={"files": dict(found)})
+    done = written(app.cwd / to, found)
+    told = [f"wrote {path}" for path in done.written] + [f"left {path}: it says something else" for path in done.left]
+    return Report(
+        text="\n".join(told) or "all of it stands there already",
+        more={"written": [str(path) for path in done.written], "left": [str(path) for path in done.left]},
+        code=1 if done.left else 0,
+    )

@@ -1,0 +1,134 @@
+"""What the commands of `recall coord` work with: the desk, the effects, who decides, and what follows a change."""
+
+from __future__ import annotations
+
+import contextlib
+from typing import TYPE_CHECKING, Any
+
+from recall.cli.app import App
+from recall.cli.person import harness_of
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from consolidation.coord_desk import CoordDesk, Settled
+    from consolidation.coord_effects import Parts, RecallEffects
+    from consolidation.coord_schema import Document
+    from transcript.coord_codes import Refusal
+    from transcript.memories import Memory
+    from transcript.workspace import Workspace
+
+LEAST = 6  # characters of an id's beginning
+
+
+def desk_of(app: App, *, writes: bool) -> CoordDesk:
+    """The proposals of this project."""
+    from consolidation.coord_desk import CoordDesk
+
+    workspace = app.writable_workspace() if writes else app.workspace()
+    return CoordDesk(workspace, app.data, app.config.approval(), app.now())
+
+
+def effects_of(app: App, desk: CoordDesk) -> RecallEffects:
+    """What applied proposals do in this project."""
+    from consolidation.coord_effects import RecallEffects
+    from recall.cli.work import settings_of
+
+    workspace = desk.workspace
+    root = workspace.root or desk.root
+    return RecallEffects(workspace, root, settings_of(app), _parts(app, workspace, root))
+
+
+def _parts(app: App, workspace: Workspace, root: Path) -> Parts:
+    from consolidation import procedures, standing_set
+    from consolidation.coord_effects import Parts
+    from consolidation.pack_effects import PackEffects
+    from recall.cli.work import settings_of
+    from recall.standing_places import places
+
+    def fit(memory: Memory, role: str) -> standing_set.Fit:
+        found = standing_set.compile(workspace, settings_of(app), role=role, now=app.now())
+        return standing_set.would_fit(found, memory, role=role)
+
+    def gate(action: Mapping[str, Any]) -> Refusal | None:
+        where = places(app.data, root, app.config.standing().folders)
+        return procedures.gate(action, app.log(workspace), where, root)
+
+    return Parts(gate, fit, PackEffects(workspace, root, settings_of(app)))
+
+
+def settle(desk: CoordDesk, effects: RecallEffects) -> Settled:
+    """Take new documents into the record, finish what a crash left, and let declined candidates wait no more."""
+    from transcript.event import stamp
+
+    with desk.lock():
+        done = desk.settle(effects)
+        found = effects.declines(_turned_down(desk), stamp(desk.now))
+        if found:
+            desk.append(*found)
+    return done
+
+
+def _turned_down(desk: CoordDesk) -> dict[str, Mapping[str, object]]:
+    """Decisions of the proposals that would have taken in a candidate and were declined, by candidate."""
+    from consolidation.coord_ref_words import scheme_of
+
+    found = {}
+    for one in desk.state().documents.values():
+        if one.state == "declined" and one.decision is not None and not one.erased:
+            scheme, name = scheme_of(str(one.document["action"]["target_ref"] or ""))
+            if scheme == "candidate":
+                found[name] = one.decision
+    return found
+
+
+def followed(app: App, desk: CoordDesk, effects: RecallEffects) -> None:
+    """Bring views, index and the standing context up to what was applied."""
+    from consolidation.standing_set import after_apply
+    from recall.cli.memory_write import bring_up
+    from recall.cli.work import settings_of
+
+    bring_up(app, desk.workspace)
+    if effects.touches_standing:
+        after_apply(desk.workspace, settings_of(app), now=app.now())
+
+
+def named(desk: CoordDesk, text: str) -> str:
+    """The id of a proposal by its beginning; CoordError `no_proposal` for none, `ambiguous` for several."""
+    from transcript.coord_codes import Refusal
+
+    wanted = text.strip().lower()
+    known = {*desk.documents().by_id, *desk.state().documents}
+    known |= {name.removesuffix(".json") for name, _, _ in desk.documents().faults}
+    if wanted in known:
+        return wanted
+    fits = [name for name in known if len(wanted) >= LEAST and name.startswith(wanted)]
+    if len(fits) == 1:
+        return fits[0]
+    if fits:
+        raise Refusal("ambiguous", note=f"{len(fits)} proposals begin with {text}; give more of the id").error()
+    raise Refusal("no_proposal", note=f"no proposal has the id {text[:40]!r}; see recall coord read").error()
+
+
+def proposer(app: App) -> str:
+    """Who writes a proposal: an agent, or the user of this machine."""
+    import getpass
+
+    given = app.env.get("RECALL_ACTOR", "").partition(":")[2].strip()
+    with contextlib.suppress(OSError, KeyError, ImportError):
+        return harness_of(app.env) or given or getpass.getuser()
+    return given or "unknown"
+
+
+def same_waiting(desk: CoordDesk, action: Mapping[str, object]) -> Document | None:
+    """A proposal of this very action that waits already, None for none."""
+    from transcript.canonical import canonical
+
+    wanted = canonical(action)
+    for name, held in desk.documents().by_id.items():
+        known = desk.state().documents.get(name)
+        waits = held.document.state == "proposed" and (known is None or known.state == "proposed")
+        if waits and canonical(held.document.action) == wanted:
+            return held.document
+    return None
