@@ -18,9 +18,9 @@ from consolidation.coord_schema import SCHEMA_VERSION, Document, action_hash, pr
 from transcript import proposal_drafts
 from transcript.canonical import canonical
 from transcript.coord_codes import Refusal, refused
-from transcript.errors import CoordError, KeyFault
+from transcript.errors import KeyFault
 from transcript.event import moment, stamp
-from transcript.projections import coord_files, coord_lines
+from transcript.projections import coord_lines
 from transcript.proposals import RESETTING, Proposal, event_id_of
 
 __all__ = ["NO_EFFECTS", "Effects", "Outcome", "Refusal", "apply", "check", "expirable", "expire"]
@@ -120,18 +120,12 @@ def _evidence_fault(document: Document, refs: References) -> Refusal | None:
 
 
 def _used(desk: CoordDesk, document: Document) -> Refusal | None:
-    nonce = (document.decision or {})["nonce"]
-    here = nonce in desk.used() or any(item.get("nonce") == nonce for item in desk.items())
-    return Refusal("used", "decision.nonce") if here else None
+    return Refusal("used", "decision.nonce") if (document.decision or {})["nonce"] in desk.used() else None
 
 
 def memory_fault(desk: CoordDesk) -> Refusal | None:
     """Return why nothing can be appended to memory.yml, None when it is what the record says or a beginning of it."""
-    try:
-        held = coord_files.memory_bytes(desk.root)
-    except CoordError as fault:
-        return Refusal(fault.code, fault.field)
-    code, where = coord_files.memory_fault(held, coord_files.rendered_memory(desk.state()))
+    code, where = desk.memory_fault()
     if code in ("", "coord_missing", "coord_behind"):
         return None
     return Refusal("memory_edited" if code == "coord_edited" else code, where)
@@ -175,7 +169,7 @@ def _applied(desk: CoordDesk, document: Document, effects: Effects) -> Outcome:
     )
     desk.append(applied, *drafts)
     desk.keys.burn(desk.store_id, item["nonce"])
-    coord_files.append(desk.root, line)
+    desk.add_line(line)
     if effect is not None:
         effects.land(effect)
     desk.write(document.with_state("applied", decision))

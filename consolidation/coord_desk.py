@@ -81,6 +81,8 @@ class CoordDesk:
         self._found: Found | None = None
         self._keys: dict[str, Key | KeyFault] = {}
         self._revoked: Mapping[str, str] | None = None
+        self._used: set[str] | None = None
+        self._memory_fault: tuple[str, str] | None = None
 
     @property
     def store_id(self) -> str:
@@ -109,7 +111,12 @@ class CoordDesk:
 
     def forget_read(self) -> None:
         """Read files, record and keys again when they are asked for next."""
-        self._state, self._found, self._keys, self._revoked = None, None, {}, None
+        self._found, self._keys, self._revoked = None, {}, None
+        self._changed()
+
+    def _changed(self) -> None:
+        """Forget what follows from the record and memory.yml."""
+        self._state, self._used, self._memory_fault = None, None, None
 
     # -- reading ---------------------------------------------------------------------------
 
@@ -168,16 +175,35 @@ class CoordDesk:
         return self._revoked
 
     def used(self) -> set[str]:
-        """Return the single-use values of every approval that was applied here, as record and data folder know them."""
-        return self.keys.used_nonces(self.store_id) | {one.nonce for one in self.state().applied if one.nonce}
+        """Return the single-use values of every approval that was applied here: by the data folder, record or file."""
+        if self._used is None:
+            applied = {one.nonce for one in self.state().applied if one.nonce}
+            listed = {str(item["nonce"]) for item in self.items() if "nonce" in item}
+            self._used = self.keys.used_nonces(self.store_id) | applied | listed
+        return self._used
+
+    def memory_fault(self) -> tuple[str, str]:
+        """Return (code, where) for the first thing wrong with memory.yml, ("", "") for none."""
+        if self._memory_fault is None:
+            try:
+                held = coord_files.memory_bytes(self.root)
+                self._memory_fault = coord_files.memory_fault(held, coord_files.rendered_memory(self.state()))
+            except CoordError as fault:
+                self._memory_fault = fault.code, fault.field
+        return self._memory_fault
 
     # -- writing ---------------------------------------------------------------------------
 
     def append(self, *drafts: Draft) -> list[Event]:
         """Append events to the record in one batch; durable, whole or not at all."""
         written = self.log.append(drafts, now=self.now)
-        self._state = None
+        self._changed()
         return written
+
+    def add_line(self, data: bytes) -> None:
+        """Append a line, or the rest of one, to memory.yml; on disk when this returns."""
+        coord_files.append(self.root, data)
+        self._changed()
 
     def write(self, document: Document) -> Path:
         """Write a proposal's file whole, called after its id, and return where it lies."""
@@ -260,7 +286,7 @@ class CoordDesk:
         wanted = coord_files.rendered_memory(state)
         held = coord_files.memory_bytes(self.root) or b""
         if held != wanted and wanted.startswith(held):
-            coord_files.append(self.root, wanted[len(held) :])
+            self.add_line(wanted[len(held) :])
             done.appended = wanted.count(b"\n") - held.count(b"\n")
 
     def _bring_up(self, done: Settled, effects: Effects | None) -> None:

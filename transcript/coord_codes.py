@@ -64,7 +64,7 @@ SAYS: dict[str, str] = {
     "coord_missing": "a file that the record knows is gone; recall coord restore writes it again",
     "coord_behind": "the file is a beginning of what the record says; recall coord restore completes it",
     "coord_edited": "the file was changed by hand; recall coord restore --replace writes it from the record",
-    "coord_unmirrored": "the record does not know this proposal yet; recall coord read takes it in",
+    "coord_unmirrored": "the record does not know this proposal yet; recall coord review or apply takes it in",
     "revoked_key": "it was applied before the key of its decision was revoked; look at it again",
     "evidence_broken": "the evidence of this item is gone",
     "store_behind": "memory.yml holds more than the record: an old copy was put back; recall coord restore --replace",

@@ -12,6 +12,7 @@ import click
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.evaluate_budget import command as budget
 from recall.cli.evaluate_consolidation import command as consolidation
+from recall.cli.evaluate_coord import command as coord
 from recall.cli.evaluate_devrecall import command as devrecall
 from recall.cli.evaluate_imprint import command as imprint
 from recall.cli.evaluate_month import command as month
@@ -247,6 +248,7 @@ def handoff_tokens(app: App, own: bool, task: str, as_json: bool) -> None:
 for _set in (
     budget,
     consolidation,
+    coord,
     devrecall,
     imprint,
     month,

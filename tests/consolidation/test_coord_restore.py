@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from support.coord import Office, write_proposal
 
-from consolidation import coord_apply, coord_desk
+from consolidation import coord_desk
 from consolidation.keys import KeyStore
 from recall.forgetting import erase
 from transcript.event import Draft
@@ -59,8 +59,8 @@ real_append = coord_files.append
 STEPS: list[tuple[str, Callable[[pytest.MonkeyPatch, Effect], None], bool]] = [
     ("before the record", lambda m, e: m.setattr(Log, "append", crash), False),
     ("after the record", lambda m, e: m.setattr(KeyStore, "burn", crash), True),
-    ("before the line", lambda m, e: m.setattr(coord_apply.coord_files, "append", crash), True),
-    ("in the line", lambda m, e: m.setattr(coord_apply.coord_files, "append", torn), True),
+    ("before the line", lambda m, e: m.setattr(coord_files, "append", crash), True),
+    ("in the line", lambda m, e: m.setattr(coord_files, "append", torn), True),
     ("before the effect", lambda m, e: m.setattr(e, "land", crash), True),
     ("before the file", lambda m, e: m.setattr(coord_desk.CoordDesk, "write", crash), True),
 ]
