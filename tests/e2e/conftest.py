@@ -12,7 +12,9 @@ from support.clients import CLIENTS, Client, World
 @pytest.fixture(scope="session")
 def clients(tmp_path_factory: pytest.TempPathFactory) -> Callable[[str], Client]:
     """Give the client of a harness; the test is skipped where npm cannot install it."""
-    prefix = Path(os.environ.get("RECALL_E2E_PREFIX") or tmp_path_factory.mktemp("clients"))
+    run = tmp_path_factory.getbasetemp()
+    own = run.parent / "clients" if "PYTEST_XDIST_WORKER" in os.environ else run / "clients"  # one for all workers
+    prefix = Path(os.environ.get("RECALL_E2E_PREFIX") or own)
     return functools.cache(lambda harness: CLIENTS[harness](prefix))
 
 

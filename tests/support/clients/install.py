@@ -4,7 +4,6 @@ RECALL_E2E_PREFIX names a folder that keeps them across runs; without it they li
 RECALL_E2E_VERSIONS="codex=0.172.0 pi=0.74.0" tries other versions than the pinned ones.
 """
 
-import contextlib
 import functools
 import os
 import shutil
@@ -13,6 +12,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+
+from transcript.lock import FileLock
 
 PACKAGES = {
     "claude-code": "@anthropic-ai/claude-code",
@@ -74,18 +75,20 @@ def _npm(name: str, program: str, prefix: Path) -> Path:
     version = version_of(name)
     folder = prefix / f"{name}-{version}"
     bins = folder / "node_modules" / ".bin"
-    if not (bins / program).exists():
+    prefix.mkdir(parents=True, exist_ok=True)
+    with FileLock(prefix / f".{folder.name}.lock", timeout=900):  # others that install the same wait
+        if (bins / program).exists():
+            return bins
         package = f"{PACKAGES[name]}@{version}"
-        new = prefix / f".{folder.name}-{os.getpid()}"  # whole or not there, for runs beside and after this one
-        shutil.rmtree(folder, ignore_errors=True)  # there, but without its program
+        new = prefix / f".{folder.name}-new"  # whole or not there, for a run that is broken off
+        for partial in (new, folder):  # the latter stands there without its program
+            shutil.rmtree(partial, ignore_errors=True)
         done = subprocess.run(
             ["npm", "install", "--no-fund", "--no-audit", "--prefix", str(new), package],
             capture_output=True, text=True, timeout=600,
         )  # fmt: skip
         if not done.returncode:
-            with contextlib.suppress(OSError):  # another run was quicker
-                new.rename(folder)
+            new.rename(folder)
+            return bins
         shutil.rmtree(new, ignore_errors=True)
-        if done.returncode:
-            pytest.skip(f"the npm registry did not give {package}: {done.stderr.strip().splitlines()[-1:]}")
-    return bins
+        pytest.skip(f"the npm registry did not give {package}: {done.stderr.strip().splitlines()[-1:]}")
