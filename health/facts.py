@@ -207,6 +207,23 @@ class MemoryFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class WindowFacts:
+    """Live windows: what left them, what could not, and where a checkpoint stands against the harness's compaction."""
+
+    prunings: int = 0
+    refused: tuple[str, ...] = ()  # sessions whose last pruning was refused, each with why
+    emergencies: int = 0
+    truncated: int = 0  # files whose beginning their harness dropped
+    covered: int = 0  # summaries of compactions
+    absent: int = 0  # turns that they cover and the record lacks
+    harness: str = ""  # of the newest session
+    limit_tokens: int = 0  # at which it compacts
+    limit_known: bool = False
+    checkpoint_tokens: int = 0  # at which we make a checkpoint, 0 for never
+    fault: str = ""  # why that comes too late
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Everything one report is made of."""
 
@@ -219,3 +236,4 @@ class Facts:
     backend: BackendFacts = field(default_factory=BackendFacts)
     turns: TurnFacts = field(default_factory=TurnFacts)
     memories: MemoryFacts = field(default_factory=MemoryFacts)
+    window: WindowFacts = field(default_factory=WindowFacts)

@@ -10,6 +10,7 @@ from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
 from health.gather_memory import memory_facts
 from health.gather_record import record_facts
+from health.gather_window import window_facts
 from indexer.embedder import Embedder
 from indexer.settings import IndexSettings
 from indexer.store import Store
@@ -49,6 +50,7 @@ def gather(
         backend=interpreter_facts(data, backend),
         turns=turn_facts(workspace, last=last, data=data, now=at),
         memories=memory_facts(workspace, data, consolidation or ConsolidationSettings(), now=now),
+        window=window_facts(workspace, env, consolidation or ConsolidationSettings()),
     )
 
 

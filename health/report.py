@@ -6,7 +6,19 @@ from datetime import UTC, datetime
 
 from health.facts import Facts
 from health.signal import Level, Signal
-from health.signals import backend, capture, duplicates, embeddings, hooks, index, memories, record, storage, turns
+from health.signals import (
+    backend,
+    capture,
+    duplicates,
+    embeddings,
+    hooks,
+    index,
+    memories,
+    record,
+    storage,
+    turns,
+    window,
+)
 from transcript.telling import counted, minute
 
 FIRST_SCREEN = ("duplicate_ratio", "embeddings_failed", "capture_lag", "unindexed", "vector_search", "embedder")
@@ -132,6 +144,11 @@ def assess(facts: Facts) -> Report:
         memories.nightly(facts),
         memories.approval_key(m),
         memories.gone(m),
+        window.trigger(facts.window),
+        window.refused(facts.window),
+        window.emergencies(facts.window),
+        window.truncated(facts.window),
+        window.covered(facts.window),
         record.chain(r),
         record.head(r),
         record.quarantine(r),

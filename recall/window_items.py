@@ -17,7 +17,7 @@ from transcript.capture_plan import read_head
 from transcript.errors import CaptureError, PointerError, RecordError
 from transcript.event import Draft, Event
 from transcript.log import Log
-from transcript.sieve import Sieve
+from transcript.sieve import Sieve, type_field
 
 BOUNDARY = "compact_boundary"
 SAID = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning"})
@@ -71,8 +71,19 @@ class Counter:
 
 def newest_session(log: Log) -> str:
     """Return the session that spoke last; "" in an empty record."""
-    sieve = Sieve(types=tuple(b'"type":"%b",' % name.encode() for name in sorted(SAID)))
-    return next((e.session for e in log.read_back(sieve=sieve) if not e.session.startswith("recall:")), "")
+    event = _newest(log)
+    return event.session if event is not None else ""
+
+
+def newest_harness(log: Log) -> str:
+    """Return the harness of the session that spoke last; "" in an empty record."""
+    event = _newest(log)
+    return event.agent if event is not None else ""
+
+
+def _newest(log: Log) -> Event | None:
+    sieve = Sieve(types=tuple(map(type_field, sorted(SAID))))
+    return next((event for event in log.read_back(sieve=sieve) if not event.session.startswith("recall:")), None)
 
 
 def of_record(log: Log, session: str, count: Callable[[str], int]) -> Items:
