@@ -1,14 +1,13 @@
 """What the turn is about besides its words: role, project, channel, task, command and skill."""
 
 import json
-import os
 import random
 from dataclasses import replace
 
 import pytest
 from support.embedder import StubEmbedder
 from support.record import NOW
-from support.remembered import AT, make_remembered
+from support.remembered import make_remembered
 
 from indexer import writer
 from indexer.settings import IndexSettings
@@ -209,7 +208,7 @@ def test_the_file_is_read_again_when_it_changed_and_a_damaged_one_says_nothing(t
 
     def written(data):
         path.with_suffix(".new").write_bytes(data)
-        os.replace(path.with_suffix(".new"), path)
+        path.with_suffix(".new").replace(path)
         return load(tmp_path)
 
     assert load(tmp_path) is NOTHING
