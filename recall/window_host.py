@@ -83,7 +83,7 @@ def observed(log: Log, harness: str = "") -> list[int]:
 
 def checkpoint_at(settings: ConsolidationSettings, host: HostWindow) -> int:
     """Return how many tokens must stand in a window for a checkpoint to be made; 0 for never."""
-    return math.floor(settings.pressure * (settings.window_tokens or host.limit))
+    return round(settings.pressure * (settings.window_tokens or host.limit))
 
 
 def fault(harness: str, host: HostWindow, settings: ConsolidationSettings, *, margin_tokens: int = 0) -> str:

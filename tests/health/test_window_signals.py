@@ -1,4 +1,4 @@
-"""What health says of live windows: the alarm of a refused pruning, cut files, what summaries stand for, the trigger."""
+"""What health says of live windows: a refused pruning, cut files, what summaries stand for, the margin to the trigger."""
 
 from pathlib import Path
 from typing import Any
@@ -29,8 +29,8 @@ def log(tmp_path: Path) -> Log:
     return talk.log(tmp_path)
 
 
-def adds(log: Log, name: str, kind: str, **body: Any) -> None:
-    log.append([make_draft(name, kind, session="s1", body=body)], now=NOW)
+def adds(log: Log, name: str, of: str, /, **body: Any) -> None:
+    log.append([make_draft(name, of, session="s1", body=body)], now=NOW)
 
 
 def pruning(log: Log, name: str, state: str) -> None:
