@@ -48,6 +48,7 @@ def ask_person(
 ) -> tuple[people.Person, str]:
     """Show a proposal, whole, and return who decided with `word` and why; NotConfirmed where they do not."""
     found, terminal = decider(app, desk, shown.document.id, actor=actor, said_as=said_as)
+    desk.keys.current()  # nobody is asked for what cannot be signed
     why = ask(terminal, shown, word, rationale=rationale, revised=revised)
     desk.now = app.now()
     return found, why

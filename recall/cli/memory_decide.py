@@ -1,4 +1,8 @@
-"""The commands of `recall memory` that are a person's decision: put away, take back, accept, decline."""
+"""The commands of `recall memory` that are a person's decision: put away, take back, accept, decline.
+
+Each is a proposal that is shown, signed and applied in one go, by the person who types it at a terminal. Given by
+anybody else it becomes a proposal that waits.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +14,14 @@ from recall.cli.app import App, pass_app
 from recall.cli.curate import Said, curated
 from recall.cli.memory_proposal import waiting
 from recall.cli.memory_read import bare, memory_of
-from recall.cli.memory_write import at_work, finish, written
+from recall.cli.memory_signed import Events, decided_at_once
+from recall.cli.memory_write import at_work, written
 
 if TYPE_CHECKING:
     from consolidation.commands import Hand
     from consolidation.model import Candidate
-    from transcript.memories import CandidateState, Memory
+    from transcript.event import Draft
+    from transcript.memories import CandidateState
     from transcript.workspace import Workspace
 
 
@@ -25,7 +31,7 @@ if TYPE_CHECKING:
 @curated
 @pass_app
 def archive(app: App, name: str, reason: str, said: Said) -> None:
-    """Put a memory away: it is kept, and not shown as current any more. A person's decision.
+    """Put a memory away: it is kept, and not shown as current any more. A person's decision, signed.
 
     \b
         recall memory archive abcdefghij --reason "the service was shut down"
@@ -34,11 +40,14 @@ def archive(app: App, name: str, reason: str, said: Said) -> None:
     from transcript.errors import CurationError
 
     desk, hand = at_work(app, said)
-    memory, reason = persons(hand, name, "archives"), worded(reason)
+    memory, reason = memory_of(hand.state, name), worded(reason)
     if memory.archived:
         raise CurationError(f"{memory.id[:10]} is archived already; 'recall memory restore' takes it back")
-    finish(
-        desk, [drafts.archived(hand.at, memory.id, reason=reason, actor=hand.by.name)], f"{memory.id[:10]} is archived"
+    decided_at_once(
+        desk,
+        {"operation": "archive", **_about(memory.id, reason)},
+        lambda _: f"{memory.id[:10]} is archived",
+        rehearse=lambda: [drafts.archived(hand.at, memory.id, reason=reason, actor=hand.by.name)],
     )
 
 
@@ -48,7 +57,7 @@ def archive(app: App, name: str, reason: str, said: Said) -> None:
 @curated
 @pass_app
 def restore(app: App, name: str, reason: str, said: Said) -> None:
-    """Take a memory out of the archive. A person's decision.
+    """Take a memory out of the archive. A person's decision, signed.
 
     \b
         recall memory restore abcdefghij --reason "still in use"
@@ -57,11 +66,14 @@ def restore(app: App, name: str, reason: str, said: Said) -> None:
     from transcript.errors import CurationError
 
     desk, hand = at_work(app, said)
-    memory, reason = persons(hand, name, "restores"), worded(reason)
+    memory, reason = memory_of(hand.state, name), worded(reason)
     if not memory.archived:
         raise CurationError(f"{memory.id[:10]} is not archived")
-    finish(
-        desk, [drafts.restored(hand.at, memory.id, reason=reason, actor=hand.by.name)], f"{memory.id[:10]} is restored"
+    decided_at_once(
+        desk,
+        {"operation": "add", **_about(memory.id, reason), "subject": "restore"},
+        lambda _: f"{memory.id[:10]} is restored",
+        rehearse=lambda: [drafts.restored(hand.at, memory.id, reason=reason, actor=hand.by.name)],
     )
 
 
@@ -70,7 +82,7 @@ def restore(app: App, name: str, reason: str, said: Said) -> None:
 @curated
 @pass_app
 def accept(app: App, name: str, said: Said) -> None:
-    """Take in what waits. A person's decision.
+    """Take in what waits. A person's decision, signed.
 
     A statement becomes a memory and takes the place of what it contradicts; an edited file that of its memory; a link
     between words of the transcript retires the older ones; a memory that was proposed to be put away is archived.
@@ -83,13 +95,13 @@ def accept(app: App, name: str, said: Said) -> None:
 
     desk, hand = at_work(app, said)
     candidate, held = proposal(desk.workspace, hand, name)
-    found = accepted(hand, candidate, held)
-    links = [one.body for one in found if one.type == "memory.superseded"]
-    told = [f"{one.body['memory'][:10]} is archived" for one in found if one.type == "memory.archived"]
-    told += [
-        f"{one['by']['event'][:10]} takes the place of {one['of']['event'][:10]} ({one['reason']})" for one in links
-    ]
-    finish(desk, found, "; ".join(told) or f"{written(found)[:10]} {candidate.memory_type}: {candidate.text}")
+    decided_at_once(
+        desk,
+        accepting(candidate),
+        lambda found: told(candidate, found),
+        new=_new(hand, candidate, held),
+        rehearse=lambda: accepted(hand, candidate, held),
+    )
 
 
 @click.command()
@@ -97,7 +109,7 @@ def accept(app: App, name: str, said: Said) -> None:
 @curated
 @pass_app
 def decline(app: App, name: str, said: Said) -> None:
-    """Turn down what waits: it stays in the transcript and is not proposed again. A person's decision.
+    """Turn down what waits: it stays in the transcript and is not proposed again. A person's decision, signed.
 
     \b
         recall memory decline abcdefghij
@@ -106,19 +118,57 @@ def decline(app: App, name: str, said: Said) -> None:
 
     desk, hand = at_work(app, said)
     candidate, held = proposal(desk.workspace, hand, name)
-    finish(desk, declined(hand, candidate, held), f"{candidate.id[:10]} is declined")
+    decided_at_once(
+        desk,
+        accepting(candidate),
+        lambda _: f"{candidate.id[:10]} is declined",
+        word="decline",
+        new=_new(hand, candidate, held),
+        rehearse=lambda: declined(hand, candidate, held),
+    )
 
 
 COMMANDS = (archive, restore, accept, decline)
+MOST_SUMMARY = 4000
 
 
-def persons(hand: Hand, name: str, does: str) -> Memory:
-    """The memory that a person's command is about; CurationError where an agent gives it."""
-    from transcript.errors import CurationError
+def _about(memory: str, reason: str) -> dict[str, object]:
+    return {"target_ref": f"memory:{memory}", "summary": reason[:MOST_SUMMARY], "evidence_refs": [f"recall:{memory}"]}
 
-    if not hand.is_person:
-        raise CurationError(f"{hand.by.name} is an agent; a person {does} memories")
-    return memory_of(hand.state, name)
+
+def accepting(candidate: Candidate) -> dict[str, object]:
+    """The action of taking in what waits."""
+    summary = f"Take in as {candidate.memory_type}: {candidate.text}"
+    if candidate.found_by == "archive":
+        summary = f"Put away: {candidate.why or candidate.text}"
+    if candidate.supersedes is not None:
+        summary += f" (in the place of {candidate.supersedes.pointer})"
+    return {
+        "operation": "add",
+        "target_ref": f"candidate:{candidate.id}",
+        "summary": summary[:MOST_SUMMARY],
+        "evidence_refs": [f"recall:{candidate.id}"],
+    }
+
+
+def told(candidate: Candidate, found: Events) -> str:
+    """What came of taking something in."""
+    links = [one.body for one in found if one.type == "memory.superseded"]
+    lines = [f"{one.body['memory'][:10]} is archived" for one in found if one.type == "memory.archived"]
+    lines += [
+        f"{one['by']['event'][:10]} takes the place of {one['of']['event'][:10]} ({one['reason']})" for one in links
+    ]
+    return "; ".join(lines) or f"{written(found)[:10]} {candidate.memory_type}: {candidate.text}"
+
+
+def _new(hand: Hand, candidate: Candidate, held: CandidateState | None) -> list[Draft]:
+    """The events that say that something waits which the record does not have yet, such as an edited file."""
+    from transcript import memory_drafts as drafts
+
+    if held is not None:
+        return []
+    waits = drafts.decided(hand.at, candidate.id, "transcript_only", "awaits_person", pending=True, tier="governed")
+    return [drafts.candidate(hand.at, candidate.body()), waits]
 
 
 def worded(reason: str) -> str:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from consolidation.commands import Hand
     from consolidation.model import Candidate
-    from transcript.event import Draft
+    from transcript.event import Draft, Event
     from transcript.memories import Span
     from transcript.workspace import Workspace
 
@@ -298,7 +298,7 @@ def bring_up(app: App, workspace: Workspace) -> None:
         note("the index is being written; it takes this in when that is done")
 
 
-def written(found: Sequence[Draft]) -> str:
+def written(found: Sequence[Draft | Event]) -> str:
     """The id of the memory among some events, "" for none."""
     return next((one.id for one in found if is_memory(one)), "")
 
@@ -315,7 +315,7 @@ def inference_note(candidate: Candidate, found: Sequence[Draft]) -> str:
     )
 
 
-def is_memory(event: Draft) -> bool:
+def is_memory(event: Draft | Event) -> bool:
     """Whether an event is a memory."""
     return event.type == "memory.written"
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 from click.testing import CliRunner
 from support.capture import NOW, Project
+from support.person import sit_down
 
 from indexer.store import Store
 from recall.cli.app import App
@@ -59,8 +60,10 @@ def where(turn: Turn, text: str) -> list[Ranked]:
 
 
 @pytest.fixture
-def shop(shared: Path, tmp_path: Path) -> Shop:
-    return Shop(tmp_path, shared / "cases" / "recall-superseded" / "input")
+def shop(shared: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    made = Shop(tmp_path, shared / "cases" / "recall-superseded" / "input")
+    sit_down(monkeypatch, data=made.project.data)
+    return made
 
 
 def test_a_statement_is_retired_by_its_own_replacement_once_a_person_accepts_it(shop: Shop) -> None:

@@ -3,10 +3,12 @@
 import json
 import os
 from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 from support.command import runner
 from support.memory_folder import make_memory_folder
+from support.person import sit_down
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
@@ -15,6 +17,7 @@ from recall.cli.memory_folder import take_folders
 from transcript.log import Log
 from transcript.memories import fold_memories
 from transcript.memory_words import MEMORY_TYPES
+from transcript.proposals import fold_proposals
 from transcript.verify import verify
 
 SAID = "The importer reads every file twice, because the first pass counts the lines. Ports come from config.toml."
@@ -34,6 +37,7 @@ def recall(capsys, tmp_path, monkeypatch):
     call = runner(capsys)
 
     assert call("init").code == 0
+    sit_down(monkeypatch)
     log = Log(App.here().workspace())
     log.append(
         [
@@ -317,20 +321,106 @@ def test_an_agent_does_not_replace_a_persons_word(recall):
     assert by_a_persons_message.code == 0, by_a_persons_message.err
 
 
-@pytest.mark.parametrize("command", ["archive", "restore", "accept", "decline"])
-def test_what_a_person_decides_an_agent_may_not(recall, command):
-    memory = added(recall)
-    reason = ("--reason", "x") if command in ("archive", "restore") else ()
-    if not reason:
-        recall.folder.joinpath("MEMORY.md").touch()
-        [path] = recall.folder.glob("the-*.md")
-        path.write_text(path.read_text("utf-8").replace("twice", "thrice"), "utf-8")
-        memory = recall("memory", "list", "--proposals", "--json").rows()[0]["id"]
+AGENT = ("--actor", "codex", "--as", "agent")
 
-    done = recall("memory", command, memory[:10], *reason, "--actor", "codex", "--as", "agent")
+
+def edited(recall) -> str:
+    """What waits after a file of a memory was changed by hand."""
+    [path] = recall.folder.glob("the-*.md")
+    path.write_text(path.read_text("utf-8").replace("twice", "thrice"), "utf-8")
+    return str(recall("memory", "list", "--proposals", "--json").rows()[0]["id"])
+
+
+def command_about(recall, command: str) -> tuple[str, ...]:
+    memory = added(recall)
+    if command == "restore":
+        recall("memory", "archive", memory[:10], "--reason", "gone")
+    if command in ("accept", "decline"):
+        return "memory", command, edited(recall)[:10]
+    return "memory", command, memory[:10], "--reason", "x"
+
+
+@pytest.mark.parametrize("command", ["archive", "restore", "accept"])
+def test_what_an_agent_asks_for_waits_for_a_person_who_signs_it(recall, command):
+    """ASM-17, C-08: an agent's command is a proposal; approved and applied it has the command's effect."""
+    words = command_about(recall, command)
+    before = memories(recall)
+
+    asked = recall(*words, *AGENT)
+    again = recall(*words, *AGENT, "--json")
+
+    assert (asked.code, again.code) == (1, 1)
+    assert "waits for a person: 'recall coord review" in asked.out
+    name = again.rows()[0]["proposal_id"]
+    assert asked.out.startswith(name[:8])  # the same proposal, not a second one
+    assert memories(recall) == before
+    assert recall("coord", "apply", name).code == 1
+    assert recall("coord", "decide", name, "approve", "--rationale", "yes").code == 0
+    assert memories(recall) == before
+    assert recall("coord", "apply", name).code == 0
+    assert memories(recall) != before
+
+
+def test_an_agent_turns_nothing_down(recall):
+    words = command_about(recall, "decline")
+
+    done = recall(*words, *AGENT)
 
     assert done.code == 1
-    assert "codex is an agent; a person" in done.err
+    assert "codex is no person" in done.err
+    assert [row["id"] for row in recall("memory", "list", "--proposals", "--json").rows()]
+    assert not list(recall.folder.parent.parent.glob(".coord/memory-proposals/*"))
+
+
+@pytest.mark.parametrize("variable", [*AGENTS, "RECALL_CHILD"])
+def test_an_agents_environment_counts_whatever_it_says_it_is(recall, variable, monkeypatch):
+    words = command_about(recall, "archive")
+    monkeypatch.setenv(variable, "1")
+
+    done = recall(*words, "--actor", "ana", "--as", "human", "--json")
+
+    assert done.code == 1
+    assert done.rows()[0]["waits"]
+    assert not any(memory.archived for memory in memories(recall).values())
+
+
+@pytest.mark.parametrize("command", ["archive", "restore", "accept", "decline"])
+def test_a_persons_command_is_one_signed_proposal(recall, command):
+    """One prompt, on the terminal; what it did stands signed in the canonical memory, a refusal as a signed decline."""
+    words = command_about(recall, command)
+    before = fold_proposals(recall.log)
+
+    done = recall(*words, "--json")
+
+    after = fold_proposals(recall.log)
+    assert done.code == 0, done.err
+    [made] = [one for name, one in after.documents.items() if name not in before.documents]
+    assert made.id == done.rows()[0]["proposal_id"]
+    assert made.decision["actor"] == "ana"
+    assert made.state == ("declined" if command == "decline" else "applied")
+    assert len(after.applied) - len(before.applied) == (command != "decline")
+    assert verify(recall.log.workspace).problems == []
+
+
+def test_without_the_digits_nothing_is_decided(recall, monkeypatch):
+    words = command_about(recall, "archive")
+    sit_down(monkeypatch, "yes")
+
+    done = recall(*words)
+
+    assert (done.code, done.out) == (1, "")
+    assert "not confirmed; nothing was decided" in done.err
+    assert fold_proposals(recall.log).documents == {}
+
+
+def test_without_a_key_a_person_is_told_how_to_make_one(recall, monkeypatch):
+    words = command_about(recall, "archive")
+    (Path(os.environ["RECALL_HOME"]) / "keys" / "approval.key").unlink()
+
+    done = recall(*words)
+
+    assert done.code == 1
+    assert "recall coord key new" in done.err
 
 
 def test_an_archived_memory_is_put_away_and_taken_back(recall):

@@ -3,6 +3,7 @@
 import pytest
 from support.command import Result, runner
 from support.embedder import StubEmbedder
+from support.person import sit_down
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
@@ -29,6 +30,7 @@ def recall(capsys, tmp_path, monkeypatch):
     call = runner(capsys)
 
     assert call("init").code == 0
+    sit_down(monkeypatch)
     log = Log(App.here().workspace())
     said = {"body": {"kind": "reply"}, "actor": "assistant"}
     log.append(

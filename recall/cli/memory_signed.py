@@ -1,0 +1,146 @@
+"""A person's decision about a memory as one command: proposed, shown, signed and applied, or left to wait."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import click
+
+from recall.cli import person as people
+from recall.cli.coord_ask import ask
+from recall.cli.coord_work import desk_of, effects_of, followed, proposer, same_waiting, settle
+from recall.cli.output import emit, say
+
+if TYPE_CHECKING:
+    from consolidation.coord_decide import Shown
+    from consolidation.coord_desk import CoordDesk
+    from consolidation.coord_effects import RecallEffects
+    from recall.cli.app import App
+    from recall.cli.curate import Desk
+    from transcript.event import Draft, Event
+
+Events = Sequence["Draft | Event"]
+Told = Callable[[Events], str]
+
+
+def decided_at_once(
+    desk: Desk,
+    action: Mapping[str, Any],
+    told: Told,
+    *,
+    word: str = "approve",
+    new: Sequence[Draft] = (),
+    rehearse: Callable[[], Events] = tuple,
+) -> None:
+    """Let the person at the terminal decide on an action and say what came of it; else leave a proposal, exit code 1.
+
+    `new` are events that the action rests on and the record lacks; `rehearse` returns what a dry run tells.
+    """
+    from transcript.errors import CoordError
+
+    app, said = desk.app, desk.said
+    coord = desk_of(app, writes=not said.dry_run)
+    effects = effects_of(app, coord)
+    if said.dry_run:
+        _say(told(rehearse()), rehearse(), said.as_json, dry_run=True)
+        return
+    terminal = people.open_terminal()
+    settle(coord, effects)
+    if new:
+        coord.append(*new)
+    try:
+        person = people.person(app.env, terminal, actor=said.actor, said_as=said.kind_of_actor)
+    except CoordError as error:
+        _left_waiting(app, coord, effects, action, error, word, said.as_json)
+        raise click.exceptions.Exit(1) from None
+    assert terminal is not None  # else `person` refused
+    coord.keys.current()  # nobody is asked for what cannot be signed
+    shown = _shown(coord, effects, action)
+    ask(terminal, shown, word, rationale=str(action["summary"]))
+    coord.now = app.now()
+    found, more = _done(coord, effects, shown, word, person, str(action["summary"]))
+    followed(app, coord, effects)
+    _say(told(found), found, said.as_json, **more)
+
+
+def _shown(coord: CoordDesk, effects: RecallEffects, action: Mapping[str, Any]) -> Shown:
+    """What the person is asked about: a proposal of this action that waits already, or one that is not written yet."""
+    from consolidation.coord_decide import Shown, show
+    from consolidation.coord_schema import action_hash, proposal_hash
+    from recall.cli.coord_propose import action_fault
+    from transcript.projections.coord_files import document_bytes
+
+    held = same_waiting(coord, action)
+    if held is not None:
+        return show(coord, held.id)
+    document = coord.drafted(action, source_task="recall memory")
+    fault = action_fault(coord, document, effects.check)
+    if fault is not None:
+        raise fault.error()
+    refs = coord.references()
+    evidence = tuple(refs.evidence(ref) for ref in document.evidence_refs)
+    return Shown(document, document_bytes(document.raw), action_hash(document), proposal_hash(document), evidence)
+
+
+def _done(
+    coord: CoordDesk, effects: RecallEffects, shown: Shown, word: str, person: people.Person, why: str
+) -> tuple[list[Event], dict[str, Any]]:
+    """Carry out the decision; return the memory events it came to, and what else is told."""
+    from consolidation.coord_apply import apply
+    from consolidation.coord_decide import decide
+    from transcript.coord_codes import Refusal
+
+    before, name = coord.log.head().position, shown.document.id
+    with coord.lock():
+        if name not in coord.state().documents:
+            coord.write(shown.document)
+            coord.append(coord.proposed(shown.document, by=person.name))
+        decide(coord, shown, word, person=person, rationale=why)
+        more: dict[str, Any] = {"proposal_id": name, "event_id": None, "canonical_changed": False}
+        if word == "approve":
+            outcome = apply(coord, name, effects)
+            if outcome.code:
+                raise Refusal(outcome.code, outcome.field, outcome.note).error()
+            more |= {"event_id": outcome.event_id, "canonical_changed": outcome.changed}
+        else:
+            settle(coord, effects)
+    made = [one for one in coord.log.read(before) if one.type.startswith("memory.")]
+    return [replace(one, body=coord.log.body(one)) for one in made], more
+
+
+def _left_waiting(
+    app: App,
+    coord: CoordDesk,
+    effects: RecallEffects,
+    action: Mapping[str, Any],
+    error: Exception,
+    word: str,
+    as_json: bool,
+) -> None:
+    """Leave a proposal for a person; what somebody else would turn down waits as it did."""
+    from recall.cli.coord_propose import action_fault
+    from transcript.errors import CurationError
+
+    if word == "decline":
+        raise CurationError(f"{error}; it waits as it did")
+    document = same_waiting(coord, action)
+    if document is None:
+        document = coord.drafted(action, source_task="recall memory")
+        fault = action_fault(coord, document, effects.check)
+        if fault is not None:
+            raise fault.error()
+        with coord.lock():
+            coord.write(document)
+            coord.append(coord.proposed(document, by=proposer(app)))
+    told = f"{document.id[:8]} waits for a person: 'recall coord review {document.id[:8]}' ({error})"
+    _say(told, (), as_json, proposal_id=document.id, event_id=None, canonical_changed=False, waits=True)
+
+
+def _say(text: str, found: Events, as_json: bool, *, dry_run: bool = False, **more: Any) -> None:
+    if as_json:
+        events = [{"id": one.id, "type": one.type, "body": one.body} for one in found]
+        emit({"dry_run": dry_run, "text": text, "events": events, **more})
+    else:
+        say(f"would be: {text}" if dry_run else text)
