@@ -30,6 +30,7 @@ COMMANDS = {
     "session-start": "session_start",
     "cite": "cite",
     "mcp": "mcp",
+    "coord": "coord",
     "decide": "decide",
     "task": "task",
     "question": "question",
