@@ -19,6 +19,8 @@ from transcript.log import Log
 from transcript.memory_names import derived
 from transcript.native import NativeStore
 from transcript.needles import Needles, leaves
+from transcript.projections import coord_files
+from transcript.proposals import fold_proposals
 from transcript.tombstones import LEAST, line_hash, record_hash, text_hash
 from transcript.workspace import Workspace
 
@@ -124,6 +126,7 @@ def plan_text(workspace: Workspace, text: str, *, ids: Set[str] = frozenset(), r
     of_events = _OfEvents(Log(workspace), finder.plan)
     finder.native(lambda source, raw: needles.in_bytes(raw) or of_events(source, raw))
     finder.files(needles)
+    finder.coord(needles)
     for event in Log(workspace).read():
         if needles.in_value([event.session, event.agent, event.native]):
             finder.plan.unreachable.append(f"the envelope of event {event.pointer} (session, agent, native id)")
@@ -272,6 +275,19 @@ class _Finder:
         for name in self.plan.sources:
             if name in known and not known[name].missing and Path(known[name].path).exists():
                 self.plan.unreachable.append(f"{known[name].harness}'s own file {known[name].path}")
+
+    def coord(self, needles: Needles) -> None:
+        """Name files that hold a text and that came of proposals, or lie among them, without being one of ours."""
+        state = fold_proposals(self.log)
+        known = {coord_files.MEMORY, *(f"{name}.json" for name in state.documents)}
+        for root in coord_files.coord_roots(self.workspace):
+            found = [path for path in (root / coord_files.FOLDER).rglob("*") if path.name not in known]
+            made = [root / str(one["to"]) / f"{one['event_id']}.yml" for one in state.promoted]
+            effects = [one.effect for one in state.applied if one.effect and "path" in one.effect]
+            made += [root / ".recall" / "identity" / str(effect["path"]) for effect in effects]
+            for path in sorted({*found, *made}):
+                if path.is_file() and not path.is_symlink() and needles.in_bytes(path.read_bytes()):
+                    self.plan.unreachable.append(str(path))
 
     def _settle(self) -> None:
         self.plan.tombstones = sorted(item.decode("ascii") for item in self._hashes)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.output import emit, note, say
+from transcript.errors import CoordError, WorkspaceError
 from transcript.telling import counted
 
 if TYPE_CHECKING:
@@ -30,6 +32,7 @@ NAMES = {
     "memory_files": ("file of a memory", "files of memories", ""),
     "views": ("view written anew", "views written anew", ""),
     "rules_files": ("rules file written anew", "rules files written anew", ""),
+    "coord": ("proposal or item below .coord/", "proposals and items below .coord/", ""),
 }
 SHOWN = 10
 
@@ -73,11 +76,20 @@ def run(
             ctx.exit(1)
         return
     workspace = app.writable_workspace()
+    _take_in_proposals(app, workspace)
     report = erase(workspace, lambda: planner(workspace), now=app.now(), by=by or user())
     if report is None:
         emit({"erased": False}) if as_json else say(f"nothing to erase: {nothing}")
         return
     emit(report_dict(report)) if as_json else say_report(report)
+
+
+def _take_in_proposals(app: App, workspace: Workspace) -> None:
+    """Take proposals that lie on disk into the record, so that the erasure reaches them; the plan names broken ones."""
+    from consolidation.coord_desk import CoordDesk
+
+    with contextlib.suppress(CoordError, WorkspaceError):
+        CoordDesk(workspace, app.data, app.config.approval(), app.now()).settle()
 
 
 def user() -> str:

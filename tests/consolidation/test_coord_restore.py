@@ -12,7 +12,8 @@ from support.coord import Office, write_proposal
 from consolidation import coord_desk
 from consolidation.keys import KeyStore
 from recall.forgetting import erase
-from transcript.event import Draft
+from transcript import proposal_drafts
+from transcript.event import Draft, stamp
 from transcript.log import Log
 from transcript.projections import coord_files, coord_lines
 from transcript.redaction_plan import plan_text
@@ -287,3 +288,18 @@ def test_the_last_item_can_be_forgotten_and_the_file_made_again_all_the_same(off
 
     assert office.memory() == erased
     assert office.problems() == []
+
+
+def test_copies_of_the_words_that_no_erasure_reaches_are_named(office: Office) -> None:
+    """priv-forget-everywhere 6: what the command cannot reach is said, whatever came of a proposal."""
+    item = office.applied(summary="phoenix-3333 goes")
+    copied = office.root / "docs" / f"{item['event_id']}.yml"
+    copied.write_text("phoenix-3333 goes")
+    office.desk.append(proposal_drafts.promoted(stamp(office.desk.now), item["event_id"], "docs", "0" * 64, {}))
+    broken = office.root / ".coord" / "memory-proposals" / "broken.json"
+    broken.write_text("{ phoenix-3333")
+    (broken.parent / "other.json").write_text("{ finch-3434")
+
+    plan = plan_text(office.workspace, "phoenix-3333")
+
+    assert [place for place in plan.unreachable if str(office.root) in place] == sorted([str(broken), str(copied)])

@@ -29,6 +29,7 @@ from transcript.canonical import b32id
 from transcript.event import Draft
 from transcript.log import Log
 from transcript.native import NativeStore
+from transcript.projections import coord_files
 from transcript.redaction import unfinished
 from transcript.redaction_plan import plan_text
 from transcript.verify import verify
@@ -348,3 +349,21 @@ def test_case_priv_forget_everywhere(shared, tmp_path):
     assert project.texts() == ["", "", f"The pilot runs until July, marker {KEPT}."]
     assert [text for text in hits(project, "customer contact Robin") if "Robin" in text] == []
     assert verify(project.workspace).problems == []
+
+
+def test_a_proposal_that_nobody_took_in_yet_goes_with_the_words(tmp_path):
+    """priv-forget-everywhere: a file below `.coord/` that an agent wrote by hand."""
+    project = made(tmp_path)
+    root = coord_files.coord_root(project.workspace)
+    action = {"operation": "add", "target_ref": None, "summary": f"Ask {SECRET}.", "evidence_refs": ["a.md"]}
+    document = {
+        "schema_version": 1, "proposal_id": "5b0c54a8-6d43-4c5e-9f5e-3a4c6f5f1c11", "source_task": "T1",
+        "action": action, "state": "proposed", "created_at": "2026-03-01T12:00:00Z", "decision": None,
+    }  # fmt: skip
+    path = coord_files.write_document(root, document)
+
+    done = run(project, "forget", SECRET, "--authorised")
+
+    assert "1 proposal or item below .coord/" in done.stdout
+    assert not path.exists()
+    assert holding(project.workspace, SECRET) == []
