@@ -62,7 +62,7 @@ def truncated(w: WindowFacts) -> Signal:
         value=w.truncated,
         unit="count",
         level=Level.OK,
-        text=f"{counted(w.truncated, 'file')} cut by its harness" if w.truncated == 1 else f"{w.truncated:,} files cut",
+        text=counted(w.truncated, "file was cut by its harness", "files were cut by their harness"),
         meaning="The harness dropped the beginning of a session's file; the record holds what stood there.",
     )
 

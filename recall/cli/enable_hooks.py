@@ -1,5 +1,6 @@
 """`recall enable-hooks`: let harnesses ask recall before each turn."""
 
+import contextlib
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -36,6 +37,7 @@ class Harness(click.Choice[str]):
 @click.option("--project", "only_here", is_flag=True, help="In this project, on this machine only (the default).")
 @click.option("--remove", is_flag=True, help="Take what is ours out again; everything else stays byte for byte.")
 @click.option("--dry-run", is_flag=True, help="Show the change line by line, and make none.")
+@click.option("--accept-window", is_flag=True, help="Even where our checkpoint would come after its compaction.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object a file.")
 @pass_app
@@ -47,6 +49,7 @@ def command(
     only_here: bool,
     remove: bool,
     dry_run: bool,
+    accept_window: bool,
     yes: bool,
     as_json: bool,
 ) -> None:
@@ -54,8 +57,9 @@ def command(
 
     HARNESS is claude-code, codex, gemini-cli, qwen-code, copilot-cli, cursor, grok-build, pi, opencode or cline; for
     letta-code and aider it says what works without hooks. Says what will be captured and where, and what changes,
-    before it changes it; --dry-run shows every line. All entries name one launcher in the data folder, so upgrades
-    never touch your settings again. Nothing a hook does can fail or hold up the harness.
+    before it changes it; --dry-run shows every line. Refused for a harness that would compact a session before recall
+    has made its checkpoint; the sentence names both numbers and the setting. All entries name one launcher in the data
+    folder, so upgrades never touch your settings again. Nothing a hook does can fail or hold up the harness.
 
     \b
         recall enable-hooks claude-code codex --dry-run
@@ -85,7 +89,9 @@ def command(
             say()
         for line in kept_out(app, root):
             note(line)
-    plans, wrong = _plans(app, able, scope, root, remove=remove)
+    late = {} if remove or accept_window else _late(app, able, root)
+    plans, wrong = _plans(app, [name for name in able if name not in late], scope, root, remove=remove)
+    wrong += late.values()
     for plan in plans:
         if not as_json:
             say(plan.summary)
@@ -139,6 +145,25 @@ def _plans(app: App, names: list[str], scope: str, root: Path, *, remove: bool) 
         except HookInstallError as error:
             wrong.append(str(error))
     return found, wrong
+
+
+def _late(app: App, names: list[str], root: Path) -> dict[str, str]:
+    """Return the harnesses that compact before our checkpoint is made, each with the sentence that says so."""
+    from recall import window_host
+    from transcript.errors import RecallError
+
+    log = None
+    with contextlib.suppress(RecallError):
+        log = app.log(app.workspace())
+    found = {}
+    for name in names:
+        seen = window_host.observed(log, name) if log is not None else []
+        host = window_host.of(name, app.env, root, seen=seen)
+        settings, margin = app.config.consolidation(), app.config.window().margin_tokens
+        why = window_host.fault(name, host, settings, margin_tokens=margin)
+        if why:
+            found[name] = f"{why}, or say --accept-window"
+    return found
 
 
 def _carry_out(app: App, plans: "list[Plan]", *, remove: bool, as_json: bool) -> "tuple[list[Plan], list[str]]":

@@ -1,4 +1,4 @@
-"""What health says of live windows: a refused pruning, cut files, what summaries stand for, the margin to the trigger."""
+"""What health says of live windows: refused prunings, cut files, what summaries stand for, the trigger's margin."""
 
 from pathlib import Path
 from typing import Any
