@@ -275,8 +275,14 @@ def test_a_payload_wins_over_its_session_and_that_over_the_workspace(held):
 
 @pytest.mark.parametrize(
     ("prompt", "command"),
-    [("/deploy to production", "deploy"), ("/my-plugin:deploy", "my-plugin:deploy"), ("/work/main is broken", None)]
-    + [("deploy /now", None), ("/", None), ("/7days", None)],
+    [
+        ("/deploy to production", "deploy"),
+        ("/my-plugin:deploy", "my-plugin:deploy"),
+        ("/work/main is broken", None),
+        ("deploy /now", None),
+        ("/", None),
+        ("/7days", None),
+    ],
 )
 def test_a_slash_command_is_the_command_of_its_turn(prompt, command):
     payload = recognise("pi", neutral(prompt=prompt))

@@ -1,0 +1,336 @@
+"""Attempts to make something private leave: on a channel, to a peer, through a file, a message, a protocol.
+
+Three canaries: in a private memory, in a private observation, and in the user's own file. None of them may stand in a
+byte of what leaves; each is there for the owner, so that every one of these tests can fail.
+"""
+
+import json
+import os
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import anyio
+import pytest
+from click.testing import CliRunner
+from mcp import Client
+from support.command import Result, runner
+from support.project import exchanges
+
+from consolidation import standing_set
+from indexer.store import Store
+from indexer.tokens import TokenCounter
+from recall import rules_block
+from recall.cli.app import App
+from recall.cli.group import cli, run
+from recall.cli.mcp import Keeper
+from recall.cli.work import settings_of
+from recall.harness import Payload, recognise
+from recall.hook_start import HookStart
+from recall.hook_turn import HookTurn, Means
+from recall.mcp_server import environment, server
+from recall.settings import GateSettings, Settings
+from transcript.curation import Author, Setting, observation
+from transcript.event import stamp
+from transcript.grants import granted
+from transcript.log import Log
+from transcript.projections.views import project as project_views
+from transcript.projections.views import refresh
+from transcript.workspace import user_workspace
+
+MEMORY, OBSERVED, USER = "zirconfinch", "opalheron", "jaspercrane"
+CANARIES = (MEMORY, OBSERVED, USER)
+ASKED = "What do we know of the salary review and who reads the release notes?"
+PLAIN = "The release notes are read by the support team."
+OPEN = Settings(gate=GateSettings(item=False, evidence=False, margin=False))
+
+
+class Place:
+    """A project with private things in it, and the ways out of it."""
+
+    def __init__(self, folder: Path, recall: Callable[..., Result], monkeypatch: pytest.MonkeyPatch) -> None:
+        self.folder, self.recall, self.monkeypatch = folder, recall, monkeypatch
+        self.data = Path(os.environ["RECALL_HOME"])
+        app = App(os.environ, folder)
+        self.workspace = app.workspace()
+        self.memory = self.observation = ""
+
+    def agent(self) -> None:
+        """From here on commands run as an agent's."""
+        self.monkeypatch.setenv("CLAUDECODE", "1")
+
+    def turn(self, harness: str = "pi", **more: Any) -> bytes:
+        """Return what a prompt's hook answers; `more` changes the payload."""
+        payload = self.payload(harness, "UserPromptSubmit", prompt=ASKED, **more)
+        turn = HookTurn(payload, self.data, mode="warm", call=os.urandom(4).hex(), now=datetime.now(UTC), started=0.0)
+        if not payload.asks:
+            return b""
+        turn.open(os.environ)
+        with Store.open(self.workspace.index_path) as store:
+            audience = App(os.environ, self.folder).config.audience()
+            answer = turn.answer(Means(store, TokenCounter(), meta=store.meta(), audience=audience), OPEN)
+        turn.record()
+        return answer
+
+    def start(self, harness: str = "pi", **more: Any) -> bytes:
+        """Return what the start of a session is told."""
+        payload = self.payload(harness, "SessionStart", source="startup", **more)
+        start = HookStart(payload, self.data, call=os.urandom(4).hex(), now=datetime.now(UTC), started=0.0)
+        answer = start.answer(TokenCounter(), os.environ)
+        start.record()
+        return answer
+
+    def payload(self, harness: str, event: str, **more: Any) -> Payload:
+        whole = {"session_id": os.urandom(4).hex(), "hook_event_name": event, "cwd": str(self.folder)}
+        if harness == "pi":
+            whole["harness"] = harness
+        found = recognise(harness, json.dumps({**whole, **more}).encode())
+        assert isinstance(found, Payload)
+        return found
+
+    def config(self, text: str) -> None:
+        """Write the user's settings."""
+        self.data.mkdir(parents=True, exist_ok=True)
+        (self.data / "config.toml").write_text(text)
+
+
+@pytest.fixture
+def place(indexed: Callable[..., Path], capsys: Any, monkeypatch: pytest.MonkeyPatch) -> Place:
+    recall = runner(capsys)
+    here = Place(indexed(exchanges([("Who reads the release notes?", PLAIN)]), words_only=True), recall, monkeypatch)
+    user = here.data / "identity" / "USER.md"
+    user.parent.mkdir()
+    user.write_text(f"# The user\n\nTheir salary review is about {USER}.\n")
+    who = ("--as", "human", "--actor", "ana")
+    for words in (
+        ("memory", "add", f"The salary review is about {MEMORY}.", "--why", "said so", "--private", *who),
+        (
+            "observe",
+            f"The salary review names {OBSERVED}.",
+            "--channel",
+            "dm",
+            "--category",
+            "review",
+            "--private",
+            *who,
+        ),
+        ("decide", "The release notes stay short.", "--why", "support reads them", *who),
+        ("index", "--words-only"),
+    ):
+        done = recall(*words)
+        assert done.code == 0, done.err
+    events = {event.type: event.id for event in Log(here.workspace).read()}
+    here.memory, here.observation = events["memory.written"], events["observation"]
+    app = App(os.environ, here.folder)
+    standing_set.after_apply(here.workspace, settings_of(app), now=app.now())
+    return here
+
+
+def clean(data: bytes | str) -> None:
+    """Nothing private stands in there."""
+    text = data.decode("utf-8", "replace") if isinstance(data, bytes) else data
+    assert [canary for canary in CANARIES if canary in text] == []
+
+
+def test_everything_private_is_there_for_its_owner(place: Place) -> None:
+    """The other tests can fail: what they look for is found where only the owner reads along."""
+    turn, start = place.turn().decode(), place.start().decode()
+
+    assert MEMORY in turn
+    assert OBSERVED in turn
+    assert USER in start
+    assert MEMORY in place.recall("query", "salary review").out
+    assert MEMORY in place.recall("show", place.memory).out
+    assert OBSERVED in place.recall("context", "--type", "observation").out
+
+
+@pytest.mark.parametrize("more", [{"channel": "ops"}, {"audience": "shared"}, {"audience": "public"}])
+def test_1_a_shared_channel(place: Place, more: dict[str, str]) -> None:
+    place.config('[audience]\nshared_channels = "ops"\n')
+
+    clean(place.turn(**more))
+    clean(place.start(**more))
+    assert MEMORY in place.turn(channel="dm").decode()
+
+
+def test_1_a_shared_channel_named_for_the_session(place: Place) -> None:
+    place.config('[audience]\nshared_channels = "ops"\n')
+    (place.folder / ".recall" / "identity" / "roles").mkdir(parents=True)
+    (place.folder / ".recall" / "identity" / "roles" / "support.md").write_text("You answer the support channel.\n")
+    assert place.recall("role", "use", "support", "--channel", "ops").code == 0
+
+    clean(place.turn("claude-code"))
+    start = place.start("claude-code")
+    clean(start)
+    assert b"release notes stay short" not in start
+    clean(place.recall("query", "salary review").out)
+
+
+def test_2_a_peer(place: Place) -> None:
+    clean(place.turn(audience="peer"))
+    clean(place.start(audience="peer"))
+    place.monkeypatch.setenv("RECALL_CHILD", "1")
+
+    for words in (["query", "salary review"], ["show", place.memory], ["context"], ["handoff"], ["memory", "list"]):
+        done = place.recall(*words)
+        clean(done.out + done.err)
+        assert PLAIN not in done.out
+
+
+def test_3_a_sub_agent(place: Place) -> None:
+    assert place.turn("claude-code", agent_id="worker-1") == b""
+    payload = place.payload("claude-code", "SessionStart", source="startup", agent_id="worker-1")
+    assert not payload.opens
+
+
+def test_4_an_export(place: Place, tmp_path: Path) -> None:
+    wire, atif = tmp_path / "record.jsonl", tmp_path / "sessions"
+
+    refused = place.recall("export", str(wire))
+    assert (refused.code, wire.exists()) == (1, False)
+    assert "2 private events" in refused.err or "3 private events" in refused.err
+    clean(refused.out + refused.err)
+    assert place.recall("export", str(atif), "--format", "atif").code == 0
+    files = [path.read_bytes() for path in atif.iterdir()]
+    assert files
+    clean(b"".join(files))
+
+    assert place.recall("export", str(wire), "--audience", "private").code == 0
+    assert MEMORY.encode() in wire.read_bytes()
+    place.agent()
+    asked = place.recall("export", str(tmp_path / "again.jsonl"), "--audience", "private")
+    assert (asked.code, (tmp_path / "again.jsonl").exists()) == (2, False)
+
+
+def test_5_a_handoff(place: Place) -> None:
+    owner = place.recall("handoff", "--json").out
+    place.agent()
+
+    done = place.recall("handoff")
+    clean(done.out + done.err)
+    clean((place.workspace.run_dir / "handoff.json").read_bytes())
+    assert "release notes stay short" in done.out
+    assert "release notes stay short" in owner
+
+
+def test_6_the_views_and_a_rules_file(place: Place) -> None:
+    project_views(place.workspace, snapshot=False)
+
+    files = [path for path in (place.folder / ".recall").rglob("*") if path.is_file()]
+    assert [path.name for path in files if path.name == "state.md"]
+    for path in files:
+        clean(path.read_bytes())
+    told = rules_block.content(
+        place.workspace, harness="codex", carried=App(os.environ, place.folder).config.standing()
+    )
+    clean(told)
+    assert "release notes stay short" in told
+
+
+def test_7_an_error_that_names_a_private_item(place: Place) -> None:
+    place.agent()
+
+    for words in (
+        ["show", place.memory],
+        ["show", f"{place.memory}#0-10"],
+        ["show", place.observation, "--json"],
+        ["show", f"{place.memory}#0-99999"],
+        ["memory", "show", place.memory],
+        ["memory", "history", place.memory],
+        ["context", "--around", place.memory],
+        ["query", "salary review", "--explain"],
+        ["graph", "show", "salary"],
+    ):
+        done = place.recall(*words)
+        clean(done.out + done.err)
+    shown = place.recall("show", place.memory)
+    assert shown.code == 1
+    assert "is not for the audience 'project'; a person can let single items through" in shown.err
+    asked = place.recall("show", place.memory, "--audience", "private")
+    assert (asked.code, asked.out) == (2, "")
+
+
+def test_8_what_is_told_of_health_and_of_earlier_turns(place: Place) -> None:
+    place.turn("claude-code")
+    place.start("claude-code")
+    owner = place.recall("last").out
+    place.agent()
+
+    for words in (["health"], ["health", "--json"], ["verify"], ["last"], ["last", "-n", "9", "--json"], ["explain"]):
+        done = place.recall(*words)
+        clean(done.out + done.err)
+    assert MEMORY in owner or USER in owner
+
+
+def test_9_a_client_of_mcp(place: Place) -> None:
+    keeper = Keeper(App(environment(os.environ), place.folder))
+
+    def execute(words: Any) -> None:
+        cli.main(args=list(words), prog_name="recall", standalone_mode=False, obj=keeper.app())
+
+    async def talk() -> list[Any]:
+        async with Client(server(execute)) as client:
+            calls = (
+                ("search", {"query": "salary review"}),
+                ("show", {"pointer": place.memory}),
+                ("show", {"pointer": place.observation}),
+                ("context", {"last": 20}),
+                ("context", {"around": place.memory}),
+                ("handoff", {}),
+                ("search", {"query": "release notes support team"}),
+            )
+            return [await client.call_tool(name, given) for name, given in calls]
+
+    answers = anyio.run(talk)
+
+    for answer in answers:
+        clean(json.dumps([block.text for block in answer.content]))
+    assert PLAIN in answers[-1].content[0].text
+    assert answers[1].is_error
+
+
+def test_10_another_workspace_and_the_users_own(place: Place, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    place.monkeypatch.chdir(other)
+    assert run(["init"]) == 0
+    now = datetime.now(UTC)
+    users = user_workspace(place.data)
+    by, at = Author("ana", "human", "recall"), Setting(stamp(now), "recall:x", "x", {}, users.id)
+    draft = observation(by, at, f"The salary review names {OBSERVED}.", channel="dm", category="review", private=True)
+    Log(users).append([draft], now=now)
+
+    assert OBSERVED in place.recall("show", draft.id).out
+    place.agent()
+    for words in (
+        ["show", place.memory],
+        ["show", draft.id],
+        ["query", "salary review"],
+        ["memory", "list"],
+        ["context"],
+        ["handoff"],
+    ):
+        done = place.recall(*words)
+        clean(done.out + done.err)
+
+
+def test_a_grant_lets_one_item_through_all_of_them_and_no_other(place: Place) -> None:
+    now = datetime.now(UTC)
+    draft = granted(stamp(now), place.memory, "peer", actor="ana", reason="asked for")
+    Log(place.workspace).append([draft], now=now)
+    refresh(place.workspace)
+
+    turn = place.turn(audience="peer").decode()
+    assert MEMORY in turn
+    assert OBSERVED not in turn
+    assert PLAIN not in turn
+    place.monkeypatch.setenv("RECALL_CHILD", "1")
+    assert MEMORY in place.recall("show", place.memory).out
+    assert MEMORY in place.recall("query", "salary review").out
+    assert OBSERVED not in place.recall("show", place.observation).out
+
+
+def test_help_of_the_commands_names_the_audiences() -> None:
+    for words in (["query", "--help"], ["show", "--help"], ["context", "--help"], ["handoff", "--help"]):
+        assert "--audience [private|project|shared|peer]" in CliRunner().invoke(cli, words).output
