@@ -144,16 +144,15 @@ class _Night:
         return DONE if new else SAME, new, f"{counted(new, 'new passage')} of {int(made['chunks']):,}"
 
     def _consolidate(self) -> Outcome:
-        """Too many memories, or too many that no longer hold, are an occasion: the whole record is read again."""
+        """Too many memories, or too many that no longer hold, are an occasion; what goes follows from them alone."""
         wanted = due(fold_memories(self.deps.log), self.settings.consolidation, self.now)
-        trigger, full = (wanted[0].trigger, True) if wanted else (self.trigger, self.full)
         self.report = work(
             self.deps,
             self.settings,
-            trigger=trigger,
+            trigger=wanted[0].trigger if wanted else self.trigger,
             now=self.now,
             dry_run=self.dry_run,
-            full=full,
+            full=self.full,
             on_stage=self._on_part,
         )
         part = _told(self.report)

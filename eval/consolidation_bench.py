@@ -1,4 +1,4 @@
-"""Times consolidation: a session's end on a record of real size, a night that finds nothing new, and the weights.
+"""Times consolidation: a session's end on a record of real size, nights that find nothing new, and the weights.
 
 On a copy of a project's record and index, brought up to date first; the session is made up, so that every run has the
 same work. No reviewer is asked and no model is made to draft. The weights are those of a record of citations alone.
@@ -7,17 +7,18 @@ Beside each time stands that of the processors, which is the truer one where the
 
 import json
 import time
-from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
 from consolidation.experience import experience_of
 from consolidation.model import Deps
-from consolidation.night import night
+from consolidation.night import Night, night
 from consolidation.run import UNCHANGED, consolidate
 from consolidation.settings import Settings
+from consolidation.triggers import due
 from eval.machine import Machine, machine
 from eval.tables import table
 from recall.memory_settings import ExperienceSettings
@@ -25,7 +26,7 @@ from transcript import memory_drafts as drafts
 from transcript.canonical import b32id, canonical
 from transcript.event import Draft, stamp
 from transcript.log import Log
-from transcript.memories import Span, fold_memories
+from transcript.memories import Memory, Span, fold_memories
 from transcript.memory_told import Told
 from transcript.telling import counted
 from transcript.workspace import init
@@ -54,6 +55,8 @@ class BenchReport:
     took: dict[str, Took]
     session_state: str
     night_state: str
+    due: tuple[str, ...]  # what was due in the night in which too much was remembered
+    due_state: str
     failed: tuple[str, ...]  # parts of the night, here for the copy alone
     machine: Machine
 
@@ -68,6 +71,7 @@ class BenchReport:
             f"{counted(self.weight_events, 'citation')}; the session ends {self.session_state}, the second night is "
         )
         head += self.night_state + (f" ({', '.join(self.failed)} failed)" if self.failed else "")
+        head += f", that with {' and '.join(self.due) or 'nothing'} due {self.due_state}"
         rows = [[name, round(took.seconds, 2), round(took.cpu_seconds, 2)] for name, took in self.took.items()]
         return f"{head}\n{table(['work', 'seconds', 'of the processors'], rows)}\n{self.machine.to_text()}"
 
@@ -86,20 +90,35 @@ def run(
     progress("two nights")
     night(deps, settings, now=now)
     again, took["a night with nothing new"] = _timed(lambda: night(deps, settings, now=now))
+    progress("two nights that find too many memories")
+    crowded = _crowded(settings, fold_memories(deps.log).current(now))
+    night(deps, crowded, now=now)
+    late, took["a night with nothing new, too much remembered"] = _timed(lambda: night(deps, crowded, now=now))
     progress(counted(weight_events, "citation"))
     log = cited(scratch, weight_events, now)
     took["the weights of the citations"] = _timed(lambda: experience_of(log, ExperienceSettings()))[1]
-    idle = again.report is not None and again.report.state == UNCHANGED
+    state = fold_memories(deps.log)
     return BenchReport(
         deps.log.head().seq,
-        len(fold_memories(deps.log).current(now)),
+        len(state.current(now)),
         weight_events,
         took,
         ended.state,
-        "idle" if idle else "not idle",
+        _told(again),
+        tuple(one.trigger for one in due(state, crowded.consolidation, now)),
+        _told(late),
         again.failed,
         machine(),
     )
+
+
+def _crowded(settings: Settings, memories: Sequence[Memory]) -> Settings:
+    """Return settings under which one memory fewer would be enough."""
+    return replace(settings, consolidation=replace(settings.consolidation, bloat_memories=max(1, len(memories) - 1)))
+
+
+def _told(done: Night) -> str:
+    return "idle" if done.report is not None and done.report.state == UNCHANGED else "not idle"
 
 
 def _timed(work: Callable[[], Done]) -> tuple[Done, Took]:

@@ -26,7 +26,8 @@ from recall.cli.output import note, say
 def command(app: App, weights: int, as_json: bool) -> None:
     """Time consolidation on a copy of this project's record.
 
-    Once over everything, then a session of twenty exchanges, then the second of two nights, and a record of citations.
+    Once over everything, then a session of twenty exchanges, then the second of two nights, the second of two in which
+    there are more memories than there should be, and a record of citations.
     No reviewer and no drafter is asked, and nothing of this project is changed.
 
     \b

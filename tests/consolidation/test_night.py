@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 from zoneinfo import ZoneInfo
 
 import pytest
@@ -20,8 +21,9 @@ from consolidation.run import LOCK
 from consolidation.triggers import LEAST
 from transcript.curation import Author
 from transcript.errors import CurationError, RecallError
-from transcript.event import stamp
+from transcript.event import Event, stamp
 from transcript.lock import FileLock
+from transcript.log import Log
 from transcript.memories import CandidateState
 from transcript.memory_told import Told
 
@@ -219,6 +221,32 @@ def test_the_night_proposes_to_put_away_what_there_is_too_much_of_and_puts_nothi
     assert states(again)["consolidate"] == "unchanged"
     assert planned.report is not None
     assert one.id in [event["id"] for event in planned.report.would_write]
+
+
+@pytest.mark.parametrize("most", [1, 2], ids=["too many memories", "as many as there may be"])
+def test_a_night_with_nothing_new_reads_nothing_of_the_sessions_whatever_is_due(
+    most: int, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is due stays due for as long as a person has not answered: every night until then would read it all."""
+    project = make_running(tmp_path, talk_of_causes(CAUSE, LATER))
+    crowded(project, most)
+    first = run(project, NOW + timedelta(days=1))
+    opened: list[str] = []
+    body = Log.body
+
+    def counting(log: Log, event: Event) -> dict[str, Any]:
+        opened.append(event.type)
+        return body(log, event)
+
+    monkeypatch.setattr(Log, "body", counting)
+
+    again = run(project, NOW + timedelta(days=2))
+
+    assert first.report is not None
+    assert {step.name: step.note for step in first.report.steps}["find"].endswith(" in 0 sessions")
+    assert len(proposals(project)) == 2 - most
+    assert states(again)["consolidate"] == "unchanged"
+    assert opened.count("conversation_turn") == 0
 
 
 def test_what_is_proposed_to_be_put_away_a_person_archives_or_keeps_for_good(tmp_path: Path) -> None:

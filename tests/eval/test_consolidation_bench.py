@@ -12,7 +12,7 @@ from recall.memory_settings import ExperienceSettings
 
 
 def test_the_work_that_is_timed_is_done(tmp_path: Path) -> None:
-    """The made-up session gives memories besides the one of the record, and the second night finds nothing."""
+    """The made-up session gives memories besides the one of the record, and the second nights find nothing."""
     project = make_running(tmp_path / "p", talk_of_causes(CAUSE))
 
     made = run(
@@ -21,9 +21,11 @@ def test_the_work_that_is_timed_is_done(tmp_path: Path) -> None:
     )  # fmt: skip
 
     assert (made.session_state, made.night_state) == ("complete", "idle")
+    assert (made.due, made.due_state) == (("bloat",), "idle")
     assert made.memories > 1
     assert list(made.took) == [
-        "the whole record, once", "one session", "a night with nothing new", "the weights of the citations",
+        "the whole record, once", "one session", "a night with nothing new",
+        "a night with nothing new, too much remembered", "the weights of the citations",
     ]  # fmt: skip
     assert "one session" in made.to_text()
 
