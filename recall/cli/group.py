@@ -40,6 +40,7 @@ COMMANDS = {
     "graph": "graph",
     "role": "role",
     "grant": "grant",
+    "pack": "pack",
     "outcome": "outcome",
     "observe": "observe",
     "checkpoint": "checkpoint",
