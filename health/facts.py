@@ -203,7 +203,7 @@ class MemoryFacts:
     nightly_state: str = ""
     nightly_failed: tuple[str, ...] = ()  # parts
     approvals: int = 0
-    approval_key: bool = False
+    key_fault: str = "key_missing"  # the code of what is wrong with the key that signs, "" for nothing
 
 
 @dataclass(frozen=True, slots=True)

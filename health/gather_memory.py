@@ -6,21 +6,20 @@ from pathlib import Path
 
 from consolidation import night
 from consolidation.compaction import states
+from consolidation.keys import KeyStore
 from consolidation.stats import checkpoints, stats, told
 from consolidation.triggers import due
 from health.facts import MemoryFacts
 from indexer.rows import SUPERSEDED, StandingRow
 from indexer.store import Store
 from recall.memory_settings import ConsolidationSettings
-from transcript.errors import RecordError, StoreError
+from transcript.errors import KeyFault, RecordError, StoreError
 from transcript.event import moment
 from transcript.log import Log
 from transcript.memories import MemoryState, fold_events
 from transcript.projections import memory_files
 from transcript.projections.views import folder_of
 from transcript.workspace import Workspace
-
-KEY = "keys/approval.key"
 
 
 def memory_facts(workspace: Workspace, data: Path, settings: ConsolidationSettings, *, now: datetime) -> MemoryFacts:
@@ -52,7 +51,7 @@ def memory_facts(workspace: Workspace, data: Path, settings: ConsolidationSettin
         nightly_state=str(last.get("state", "")),
         nightly_failed=tuple(map(str, last.get("failed", ()))),
         approvals=sum(len(memory.approved) for memory in state.memories.values()),
-        approval_key=(data / KEY).is_file(),
+        key_fault=_key_fault(data),
     )
 
 
@@ -85,6 +84,14 @@ def _is_current(store: Store, name: str, row: StandingRow | None, now: datetime)
         return False
     places = store.places(store.chunks_of(name)).values()
     return any(place.event_id == name and not place.flags & SUPERSEDED for rows in places for place in rows)
+
+
+def _key_fault(data: Path) -> str:
+    try:
+        KeyStore(data).current()
+    except KeyFault as fault:
+        return fault.code
+    return ""
 
 
 def _seconds(stamp: str) -> float | None:

@@ -2,6 +2,7 @@
 
 from health.facts import Facts, MemoryFacts
 from health.signal import NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
+from transcript.coord_codes import SAYS
 from transcript.telling import counted
 
 PROPOSALS = "run 'recall memory list --proposals'"
@@ -133,17 +134,18 @@ def nightly(facts: Facts) -> Signal:
 
 
 def approval_key(m: MemoryFacts) -> Signal:
-    """Return whether approvals can be checked; those that cannot count for nothing."""
-    level = Level.WARN if m.approvals and not m.approval_key else Level.OK
-    text = "there" if m.approval_key else "none" + (f", {counted(m.approvals, 'approval')}" if m.approvals else "")
+    """Return whether decisions can be signed and approvals checked; a missing key is a fault only where some count."""
+    missing = m.key_fault == "key_missing"
+    bad = bool(m.key_fault) and (not missing or m.approvals > 0)
+    made = f", {counted(m.approvals, 'approval')}" if m.approvals else ""
     return Signal(
         id="approval_key",
-        value=m.approval_key,
-        unit="flag",
-        level=level,
-        text=text,
-        meaning="An approval counts only when its signature verifies under this key.",
-        action="restore keys/approval.key in the data folder" if level else "",
+        value=m.key_fault or "there",
+        unit="state",
+        level=Level.WARN if bad else Level.OK,
+        text=("there" if not m.key_fault else "none" if missing else m.key_fault) + made,
+        meaning="A decision counts only when its signature verifies under a key that nobody else can read.",
+        action=SAYS[m.key_fault] if bad else "",
     )
 
 
