@@ -30,13 +30,17 @@ class Named(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """What a person is asked about: the document as its file held it, its hashes, and every piece of its evidence."""
+    """What a person is asked about: the document as its file held it, its hashes, and every piece of its evidence.
+
+    `target` is what the action changes as it stands now, None where that has no words of its own.
+    """
 
     document: Document
     raw: bytes = field(repr=False)
     action_hash: str
     proposal_hash: str
     evidence: tuple[Evidence, ...]
+    target: Evidence | None = None
 
     @property
     def evidence_hashes(self) -> Mapping[str, str]:
@@ -63,6 +67,7 @@ def show(desk: CoordDesk, name: str) -> Shown:
         action_hash(held.document),
         proposal_hash(held.document),
         tuple(refs.evidence(ref) for ref in held.document.evidence_refs),
+        refs.changes(held.document.target),
     )
 
 

@@ -4,7 +4,7 @@ import contextlib
 import os
 import stat
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import cached_property
 from hashlib import sha256
@@ -13,6 +13,7 @@ from typing import Any
 
 from consolidation.coord_ref_words import POINTER, bad_path, bad_ref, lines_of, path_of, scheme_of
 from consolidation.coord_schema import KINDS
+from recall.standing_places import FOLDER as IDENTITY
 from transcript.canonical import b32id, canonical, sha256_hex
 from transcript.coord_codes import Refusal
 from transcript.curation import resolve
@@ -128,6 +129,15 @@ class References:
             candidate = self._memories.candidates.get(rest)
             return None if candidate is None else Target(ref, scheme, candidate.pending)
         return Target(ref, scheme, True)
+
+    def changes(self, ref: str) -> Evidence | None:
+        """Return the words of what a target names as they stand now, None for nothing that has any."""
+        scheme, rest = scheme_of(ref)
+        if scheme in _CONTENT:
+            found = self._file(f".recall/{IDENTITY}/{rest}")
+            return None if found is None else replace(found, ref=ref)
+        found = self.evidence(ref) if scheme in ("event", "memory", "candidate") else None
+        return None if found is None or found.hash == UNRESOLVED else found
 
     @cached_property
     def ended(self) -> dict[str, str]:
