@@ -20,6 +20,7 @@ from recall.cli.evaluate_retrieval import command as retrieval
 from recall.cli.evaluate_self import command as own_record
 from recall.cli.evaluate_sets import beam, compare, locomo, longmemeval, memorycode
 from recall.cli.evaluate_steps import command as steps
+from recall.cli.evaluate_window import command as window
 from recall.cli.output import note, say
 
 if TYPE_CHECKING:
@@ -255,6 +256,7 @@ for _set in (
     own_record,
     retrieval,
     steps,
+    window,
     locomo,
     memorycode,
     longmemeval,
