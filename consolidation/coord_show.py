@@ -5,7 +5,7 @@ that the lines stand for exactly the document whose hash is signed.
 """
 
 import json
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -55,7 +55,16 @@ def lines(what: Shown, *, width: int = WIDTH) -> list[Line]:
 
 def document(what: Shown) -> list[Line]:
     """Return every field of the document, numbered."""
-    rows = list(_fields(json.loads(document_bytes(what.document.raw))))
+    return _numbered(json.loads(document_bytes(what.document.raw)))
+
+
+def instead(action: Mapping[str, Any]) -> list[Line]:
+    """Return an action that is to be proposed in place of another, every field of it."""
+    return [_line("title", "to be proposed instead; nothing of it is approved by this"), *_numbered(dict(action))]
+
+
+def _numbered(held: dict[str, Any]) -> list[Line]:
+    rows = list(_fields(held))
     widest = min(24, max(cells(name) for name, _ in rows))
     found: list[Line] = []
     for number, (name, value) in enumerate(rows, 1):

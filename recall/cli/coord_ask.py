@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Any
 from recall.cli import person as people
 from recall.cli.app import App
 
-MOST_LINES = 40  # of one piece of evidence
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -63,28 +61,17 @@ def ask(
     revised: Mapping[str, Any] | None = None,
 ) -> str:
     """Show a proposal at a terminal and return why it is decided so; NotConfirmed where the person does not."""
-    from transcript.canonical import canonical
+    from consolidation.coord_show import instead, lines, wrapped
     from transcript.errors import NotConfirmed
 
-    for line in plain_lines(shown):
-        terminal.say(line)
+    width = people.columns()
+    told = lines(shown, width=width)
     if revised is not None:
-        terminal.say("to be proposed instead (nothing of it is approved by this):")
-        terminal.say(canonical(dict(revised)).decode("ascii"))
+        told += wrapped(instead(revised), width)
+    for line in told:
+        terminal.say(line.text)
     why = (rationale or terminal.ask("Why?")).strip()
     if not why:
         raise NotConfirmed("a decision has a reason; nothing was decided")
     people.confirm(terminal, shown.action_hash, word)
     return why
-
-
-def plain_lines(shown: Shown) -> list[str]:
-    """The whole document as what is signed, and its evidence; every character but plain ASCII as an escape."""
-    import json
-
-    lines = json.dumps(dict(shown.document.raw), indent=2, ensure_ascii=True).splitlines()
-    lines += [f"action hash {shown.action_hash}", f"proposal hash {shown.proposal_hash}"]
-    for one in shown.evidence:
-        lines.append(f"evidence {one.ref!a} ({one.kind}, {one.hash[:12]})")
-        lines += [f"  {ascii(line)[1:-1]}" for line in one.text.splitlines()[:MOST_LINES]]
-    return lines if shown.evidence else [*lines, "no evidence: it is never applied"]

@@ -6,6 +6,7 @@ of running commands, and make whatever else it would have to do a deliberate dec
 
 from __future__ import annotations
 
+import contextlib
 import getpass
 import os
 import sys
@@ -75,6 +76,17 @@ def open_terminal() -> Terminal | None:
     except OSError:
         return None
     return _Console((opened[0], opened[-1]))
+
+
+def columns() -> int:
+    """Return how wide the controlling terminal is, 80 where that cannot be told."""
+    with contextlib.suppress(OSError, AttributeError):
+        descriptor = os.open("CONOUT$" if sys.platform == "win32" else "/dev/tty", os.O_RDWR)
+        try:
+            return os.get_terminal_size(descriptor).columns or 80
+        finally:
+            os.close(descriptor)
+    return 80
 
 
 def _in_front(descriptor: int) -> bool:
