@@ -74,11 +74,11 @@ def run(file: Path, harness: str, *, runs: int, env: Mapping[str, str]) -> Windo
         from_file, from_record = [], []
         for _ in range(runs):
             started = time.perf_counter()
-            seen = look(log, file=file, harness=harness, host=given(1000), settings=_ALL, env=env, count=TokenCounter())
+            seen = look(log, file=file, harness=harness, host=given(1), settings=_ALL, env=env, count=TokenCounter())
             made = plan(seen.pieces, seen.pressure, _ALL)
             from_file.append(time.perf_counter() - started)
             started = time.perf_counter()
-            again = look(log, session=seen.session, host=given(1000), settings=_ALL, env=env, count=TokenCounter())
+            again = look(log, session=seen.session, host=given(1), settings=_ALL, env=env, count=TokenCounter())
             plan(again.pieces, again.pressure, _ALL)
             from_record.append(time.perf_counter() - started)
         return WindowReport(
