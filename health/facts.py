@@ -224,6 +224,18 @@ class WindowFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class ApprovalFacts:
+    """Proposals and their decisions."""
+
+    waiting: int = 0
+    oldest_at: float | None = None  # when the record learned of the one that has waited longest
+    approved: int = 0
+    applied: int = 0
+    refused: Mapping[str, int] = field(default_factory=dict)  # code -> attempts, of proposals that are still open
+    problems: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Everything one report is made of."""
 
@@ -237,3 +249,4 @@ class Facts:
     turns: TurnFacts = field(default_factory=TurnFacts)
     memories: MemoryFacts = field(default_factory=MemoryFacts)
     window: WindowFacts = field(default_factory=WindowFacts)
+    approvals: ApprovalFacts = field(default_factory=ApprovalFacts)

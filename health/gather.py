@@ -5,6 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from health.facts import Facts, IndexFacts
+from health.gather_approvals import approval_facts
 from health.gather_capture import capture_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
@@ -50,6 +51,7 @@ def gather(
         backend=interpreter_facts(data, backend),
         turns=turn_facts(workspace, last=last, data=data, now=at),
         memories=memory_facts(workspace, data, consolidation or ConsolidationSettings(), now=now),
+        approvals=approval_facts(workspace, data, now=now),
         window=window_facts(workspace, env, consolidation or ConsolidationSettings()),
     )
 

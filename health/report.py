@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 from health.facts import Facts
 from health.signal import Level, Signal
 from health.signals import (
+    approvals,
     backend,
     capture,
     duplicates,
@@ -143,6 +144,8 @@ def assess(facts: Facts) -> Report:
         memories.compactions(m),
         memories.nightly(facts),
         memories.approval_key(m),
+        approvals.proposals(facts),
+        approvals.files(facts.approvals),
         memories.gone(m),
         window.trigger(facts.window),
         window.refused(facts.window),
