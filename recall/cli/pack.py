@@ -104,8 +104,9 @@ def remove(app: App, ctx: click.Context, name: str, reason: str | None, as_json:
 
 @command.command("list")
 @json_option
+@click.pass_context
 @pass_app
-def listed(app: App, as_json: bool) -> None:
+def listed(app: App, ctx: click.Context, as_json: bool) -> None:
     """List the installed packs with version, hash and contents. Exits 1 where the files of one are not whole.
 
     \b
@@ -126,7 +127,7 @@ def listed(app: App, as_json: bool) -> None:
             told(as_json, pack, "installed", f"{name} {pack.version}  {pack.sha256[:12]}  {contents(pack)}")
     if not packs.names(root) and not as_json:
         note("no pack is installed")
-    raise SystemExit(1 if damaged else 0)
+    ctx.exit(1 if damaged else 0)
 
 
 @command.command()
@@ -153,6 +154,7 @@ def through(app: App, action: dict[str, Any], reason: str | None) -> str:
     """Let a person approve an action and apply it; return the id of the proposal that waits where none is there."""
     from consolidation.coord_apply import apply
     from consolidation.coord_decide import decide, show
+    from consolidation.coord_show import MOST_EVIDENCE, evidence
     from recall.cli import person as people
     from recall.cli.coord_ask import ask_person
     from recall.cli.coord_work import desk_of, effects_of, followed, proposer, same_waiting, settle
@@ -164,9 +166,14 @@ def through(app: App, action: dict[str, Any], reason: str | None) -> str:
     if fault is not None:
         raise fault.error()
     document = same_waiting(desk, action) or desk.propose(action, source_task="recall pack", by=proposer(app))
-    if people.harness_of(app.env) or people.open_terminal() is None:
+    terminal = people.open_terminal()
+    if people.harness_of(app.env) or terminal is None:
         return document.id
     shown = show(desk, document.id)
+    for part in shown.evidence:
+        if part.text.count("\n") >= MOST_EVIDENCE:  # what follows would show its beginning alone
+            for line in evidence(part):
+                terminal.say(line.text)
     person, why = ask_person(app, desk, shown, "approve", rationale=reason)
     decide(desk, shown, "approve", person=person, rationale=why)
     done = apply(desk, document.id, effects)
