@@ -245,38 +245,3 @@ def fitted(seen: View, most: int = MOST_CHARS) -> View:
         lists[name].pop()
         seen.left_out[name] = seen.left_out.get(name, 0) + 1
     return seen
-
-
-@dataclass(frozen=True, slots=True)
-class CoordFacts:
-    """What health asks: how much waits and since when, refused attempts, the key's fault, memory.yml's fault."""
-
-    applied: int = 0
-    pending: int = 0
-    oldest: str = ""
-    refused: Mapping[str, int] = field(default_factory=dict)
-    key_fault: str = ""
-    memory_fault: str = ""
-    unread: int = 0
-
-
-def facts(desk: CoordDesk) -> CoordFacts:
-    """Return the figures of one workspace; reads only."""
-    state = desk.state()
-    waiting = pending(desk)
-    wrong = canonical_items(desk)[1]
-    fault = ""
-    if state.documents or state.keys:
-        try:
-            desk.keys.current()
-        except CoordError as error:
-            fault = error.code
-    return CoordFacts(
-        len(state.applied),
-        len(waiting),
-        min((str(row["created_at"]) for row in waiting), default=""),
-        dict(state.refused),
-        fault,
-        f"{wrong[0]['code']} {wrong[0]['where']}" if wrong else "",
-        len(desk.documents().faults),
-    )

@@ -2,11 +2,11 @@
 
 from typing import Any
 
-from transcript.projections.fold import watermark
+from transcript.projections.fold import APPLIED, watermark
 from transcript.projections.page import NONE, day, line, markdown, pointer, pointers, who
 
 NAME = "decisions.md"
-TYPES = frozenset({"decision", "redaction"})
+TYPES = frozenset({"decision", "redaction", APPLIED})
 
 
 def render(state: dict[str, Any]) -> bytes:
@@ -18,14 +18,23 @@ def render(state: dict[str, Any]) -> bytes:
             kept = [d for d in kept if d["superseded_by"]]
             lines += [f"## {title}", ""]
         for one in kept:
-            lines += _lines(one)
+            lines += _lines(one, _standing(state, one["id"]))
         if not kept:
             lines += [NONE, ""]
     return markdown("Decisions", watermark(state, TYPES), lines)
 
 
-def _lines(one: dict[str, Any]) -> list[str]:
+def _standing(state: dict[str, Any], name: str) -> str:
+    """Whether a decision was only recorded, or a person approved it: then the item of the canonical memory."""
+    for item, named in state.get("canonical", {}).items():
+        if any(name.startswith(one) for one in named):
+            return f"canonical ({item})"
+    return "recorded"
+
+
+def _lines(one: dict[str, Any], standing: str) -> list[str]:
     lines = [f"### {line(one['statement'])}", "", f"- id: {pointer(one['id'])}, {one.get('kind', 'decision')}"]
+    lines.append(f"- standing: {standing}")
     lines.append(f"- by: {who(one)}, {day(one['ts'])} UTC")
     lines.append(f"- why: {line(one['why']) or NONE}")
     lines.append(f"- evidence: {pointers(one['evidence']) or NONE}")

@@ -12,8 +12,10 @@ from transcript.event import Event, Position
 
 VERSION = 1
 MOST_FILES = 400
+LEAST_POINTER = 10  # characters of an event's id
 CURATED = frozenset({"decision", "task", "question", "correction", "outcome", "observation"})
-FOLDED = CURATED | {"conversation_turn", "tool_call", "redaction"}
+APPLIED = "proposal.applied"
+FOLDED = CURATED | {"conversation_turn", "tool_call", "redaction", APPLIED}
 PATH_KEYS = ("file_path", "notebook_path", "path", "filePath", "absolute_path", "target_file", "filename")
 _WRITES = ("edit", "write", "patch", "replace", "create", "insert", "delete", "multiedit")
 
@@ -45,6 +47,8 @@ def fold(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
         _session(state, event, body)
     elif event.type == "tool_call":
         _files(state, event, body)
+    elif event.type == APPLIED and body:
+        _canonical(state, body)
     elif event.type in CURATED and body:
         _CURATED[event.type](state, event, body)
 
@@ -78,6 +82,16 @@ def _entry(event: Event, body: dict[str, Any]) -> dict[str, Any]:
         if body.get(name):
             kept[name] = body[name]
     return kept | {"evidence": [str(item) for item in body.get("evidence") or ()]}
+
+
+def _canonical(state: dict[str, Any], body: dict[str, Any]) -> None:
+    """Note on which events of the record the canonical decisions rest that hold."""
+    item, held = body["item"], state.setdefault("canonical", {})
+    for name in ("supersedes", "target_ref"):
+        held.pop(item.get(name), None)
+    if item["kind"] == "decision":
+        named = [ref.removeprefix("recall:").partition("#")[0] for ref in item["evidence_refs"]]
+        held[item["event_id"]] = [name for name in named if len(name) >= LEAST_POINTER]
 
 
 def _decision(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
