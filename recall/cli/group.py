@@ -28,6 +28,8 @@ COMMANDS = {
     "handoff": "handoff",
     "window": "window",
     "session-start": "session_start",
+    "session": "session",
+    "standing": "standing",
     "cite": "cite",
     "mcp": "mcp",
     "coord": "coord",
