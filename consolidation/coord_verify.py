@@ -62,8 +62,10 @@ def _decisions(desk: CoordDesk, report: Report) -> None:
         secret = secrets(name)
         if secret is None:
             faults.add(name)
-        elif not (well_formed(decision) and mac_holds(decision, secret) and _stands(known, items.get(known.id), desk)):
+        elif not (well_formed(decision) and mac_holds(decision, secret) and _stands(known, items.get(known.id))):
             report("bad_mac", where)
+        elif decision["store_id"] != desk.store_id:  # a record that was taken over into a workspace of its own
+            report("other_store", where)
         elif name in revoked and known.state in ("approved", "applied"):
             report("revoked_key" if known.state == "applied" else "key_revoked", where)
     for name in sorted(faults):
@@ -79,10 +81,10 @@ def _code_of(desk: CoordDesk, name: str) -> str:
     return "key_unknown"
 
 
-def _stands(known: Proposal, applied: Applied | None, desk: CoordDesk) -> bool:
-    """Say whether a decision is one of this document in this store, and its item what it approved."""
+def _stands(known: Proposal, applied: Applied | None) -> bool:
+    """Say whether a decision is one on this document, and its item what it approved."""
     decision, document = known.decision or {}, Document(known.document)
-    if decision["store_id"] != desk.store_id or decision["proposal_hash"] != proposal_hash(document):
+    if decision["proposal_hash"] != proposal_hash(document):
         return False
     if decision["affected_action_hash"] != action_hash(document):
         return False

@@ -70,7 +70,9 @@ SAYS: dict[str, str] = {
     "store_behind": "memory.yml holds more than the record: an old copy was put back; recall coord restore --replace",
 }
 # What is told and fails nothing: somebody should look at it, and every item stands as it was approved.
-WARNINGS = frozenset({"misnamed", "revoked_key", "evidence_broken", "evidence_changed", "coord_unmirrored"})
+WARNINGS = frozenset(
+    {"misnamed", "revoked_key", "evidence_broken", "evidence_changed", "coord_unmirrored", "other_store"}
+)
 
 
 @dataclass(frozen=True, slots=True)

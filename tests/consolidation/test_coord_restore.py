@@ -3,16 +3,18 @@
 import json
 import shutil
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from support.coord import Office, write_proposal
 
-from consolidation import coord_desk
+from consolidation import coord_apply, coord_desk, coord_verify
 from consolidation.keys import KeyStore
 from recall.forgetting import erase
 from transcript import proposal_drafts
+from transcript.coord_codes import Refusal
 from transcript.event import Draft, stamp
 from transcript.log import Log
 from transcript.projections import coord_files, coord_lines
@@ -303,3 +305,19 @@ def test_copies_of_the_words_that_no_erasure_reaches_are_named(office: Office) -
     plan = plan_text(office.workspace, "phoenix-3333")
 
     assert [place for place in plan.unreachable if str(office.root) in place] == sorted([str(broken), str(copied)])
+
+
+def test_a_decision_of_the_project_that_a_record_was_taken_over_from_is_a_warning(office: Office) -> None:
+    """An export taken into a workspace of its own: signed, and for another store, so nothing waiting can be applied."""
+    office.applied()
+    waiting = office.approved(summary="waits")
+    ours = office.workspace.id
+    theirs = office.new_desk()
+    theirs.workspace = replace(office.workspace, id="5b0c54a8-6d43-4c5e-9f5e-3a4c6f5f1c11")
+
+    found: list[str] = []
+    coord_verify.verify(theirs, lambda code, where: found.append(code))
+
+    assert found == ["other_store", "other_store"]
+    assert coord_apply.check(theirs, theirs.held(waiting.id).document) == Refusal("other_store", "decision.store_id")
+    assert office.workspace.id == ours

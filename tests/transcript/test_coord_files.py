@@ -1,6 +1,7 @@
 """The canonical memory as a file: a YAML list, only appended to, chained by lines, made again from the record."""
 
 import random
+import subprocess
 from pathlib import Path
 from typing import Any
 
@@ -255,3 +256,16 @@ def test_a_workspace_without_proposals_has_no_files(tmp_path: Path) -> None:
     assert coord_files.rendered(fold_proposals(log)) == {}
     assert problems(log) == []
     assert coord_files.read_folder(root_of(log)) == coord_files.Folder({}, ())
+
+
+def test_git_ignores_the_folder_as_soon_as_the_project_is_initialised(tmp_path: Path) -> None:
+    """ASM-33."""
+    (tmp_path / "project").mkdir()
+    subprocess.run(["git", "init", "-q", str(tmp_path / "project")], check=True)
+    asked = ["git", "-C", str(tmp_path / "project"), "check-ignore", "-q", ".coord/memory.yml"]
+    before = subprocess.run(asked, check=False).returncode
+
+    root = coord_files.coord_root(make_workspace(tmp_path))
+    append(root, memory("one"))
+
+    assert (before, subprocess.run(asked, check=False).returncode) == (1, 0)
