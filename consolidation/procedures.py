@@ -8,6 +8,7 @@ back, follow (consolidation.coord_decide, consolidation.coord_apply).
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,8 +19,10 @@ from consolidation.coord_desk import CoordDesk
 from consolidation.coord_ref_words import scheme_of
 from consolidation.experience import Experience
 from consolidation.standing_files import ProcedureText, identity_folder, procedures
-from recall.likeness import jaccard, tokens
-from recall.standing_places import PROCEDURAL, ROLE, SEMANTIC, Place, layer_of
+from indexer.segment import query_terms
+from recall.facts import stem
+from recall.likeness import jaccard
+from recall.standing_places import PROCEDURAL, ROLE, SEMANTIC, Place, head, layer_of
 from transcript.canonical import sha256_hex
 from transcript.coord_codes import Refusal
 from transcript.curation import resolve
@@ -128,14 +131,20 @@ def _use(event: Event) -> str:
 
 def says_it_already(text: str, known: Iterable[ProcedureText], *, besides: str = "") -> str:
     """Return the key of a procedure in which every sentence of a text stands in nearly the same words, "" for none."""
-    wanted = [words for claim in claims(text) if len(words := tokens(claim.text)) > 1]
+    with suppress(ValueError):
+        text = head(text)[1]
+    wanted = [words for claim in claims(text) if len(words := _words(claim.text)) > 1]
     for one in known:
         if one.key == besides or not wanted:
             continue
-        said = [tokens(claim.text) for claim in claims(one.text)]
+        said = [_words(claim.text) for claim in claims(one.text)]
         if all(any(jaccard(words, other) >= NEAR for other in said) for words in wanted):
             return one.key
     return ""
+
+
+def _words(text: str) -> frozenset[str]:
+    return frozenset(map(stem, query_terms(text)))
 
 
 def landed(path: Path, sha256: str) -> bool:
