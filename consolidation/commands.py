@@ -19,7 +19,7 @@ from consolidation.settings import Settings
 from consolidation.sources import PERSON, authority
 from consolidation.steps import Sessions
 from consolidation.subject import subject
-from consolidation.verify import verify, writer
+from consolidation.verify import overlap, verify, writer
 from transcript import memory_drafts as drafts
 from transcript import secrets
 from transcript.curation import Author
@@ -235,7 +235,8 @@ def refuted(hand: Hand, memory: Memory, because: str, reason: str, sources: Sequ
     """Return that a memory is wrong, shown by the event `because`; what it alone had taken the place of holds again.
 
     That is said by a memory of its own, in the old words: what was replaced stays what it was. What a person had
-    corrected, or what said the same in other words, does not come back: it is as wrong as before.
+    corrected, or what said the same in other words, does not come back: it is as wrong as before. Words of the
+    transcript come back by themselves (`freed`).
     """
     may_change(hand, memory, sources)
     found = [drafts.refuted(hand.at, memory.id, because=because, reason=reason, **hand.who)]
@@ -246,6 +247,15 @@ def refuted(hand: Hand, memory: Memory, because: str, reason: str, sources: Sequ
         if old is not None and old.superseded_by == memory.id and not (old.refuted_because or old.archived):
             found += _again(hand, old, memory, link)
     return found
+
+
+def freed(state: MemoryState, wrong: Memory) -> list[Span]:
+    """Return the words of the transcript that hold again once a memory is wrong: whose place it alone had taken."""
+    if wrong.superseded_by:
+        return []
+    told = [link for link in state.links if link.of.event not in state.memories]
+    others = [link.of for link in told if link.by.event != wrong.id]
+    return [link.of for link in told if link.by.event == wrong.id and not any(overlap(link.of, of) for of in others)]
 
 
 def _again(hand: Hand, old: Memory, wrong: Memory, link: Link) -> list[Draft]:

@@ -136,7 +136,7 @@ def _cycles(candidate: Candidate, touched: Sequence[Touched]) -> list[Touched]:
 def _replaced(candidate: Candidate, said: Sequence[Span], touched: Sequence[Touched], links: Sequence[Link]) -> str:
     """What has taken the place of the candidate's words or of a memory that says the same, "" where nothing has."""
     for link in links:
-        if any(_overlap(link.of, span) for span in said) and link.at >= candidate.said_at:
+        if any(overlap(link.of, span) for span in said) and link.at >= candidate.said_at:
             return link.by.event
     for item in touched:
         memory = item.memory
@@ -149,7 +149,8 @@ def _replaced(candidate: Candidate, said: Sequence[Span], touched: Sequence[Touc
     return ""
 
 
-def _overlap(one: Span, other: Span) -> bool:
+def overlap(one: Span, other: Span) -> bool:
+    """Say whether two places have words in common."""
     return one.event == other.event and one.start < other.end and other.start < one.end
 
 

@@ -12,7 +12,7 @@ and so does the mark of each of its events, so that the next run, a second file 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from indexer import memories
+from indexer import memories, standing
 from indexer.memories import seconds
 from indexer.rows import (
     ABANDONED,
@@ -258,6 +258,7 @@ def link(rows: Rows, event: Event, session: int) -> None:
     replaced = str(event.body.get("supersedes", ""))
     if replaced and rows.is_kind(replaced, CURATED):
         rows.flag([replaced], SUPERSEDED, session)
+        standing.bar(rows.store.run, rows.generation, replaced, standing.SUPERSEDED)
         rows.pass_on(replaced, event.id)
     elif replaced:
         rows.correct(replaced, event.id)

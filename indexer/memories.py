@@ -65,6 +65,8 @@ def link(rows: Rows, event: Event) -> None:
     if event.type in _BARS:
         why, on = _BARS[event.type]
         rows.flag_span(memory, SUPERSEDED, on=standing.bar(run, g, memory, why, on=on))
+        if event.type == "memory.refuted":
+            _give_back(rows, memory)
     elif event.type == "memory.amended":
         _amend(rows, memory, body.get("set"))
     elif event.type == "memory.superseded":
@@ -87,6 +89,18 @@ def _supersede(rows: Rows, of: tuple[str, int, int], by: str, at: int) -> None:
     rows.flag_span(event, SUPERSEDED)
     rows.correct(event, by)
     rows.pass_on(event, by)
+
+
+def _give_back(rows: Rows, memory: str) -> None:
+    """Let words of the transcript hold again whose place a memory had taken, unless something else has it too."""
+    for place in rows.uncorrect(memory):
+        event, _, span = place.partition("#")
+        start, _, end = span.partition("-")
+        if standing.barred(rows.store.run, rows.generation, event):
+            continue
+        rows.flag_span(event, SUPERSEDED, int(start), int(end), on=False)
+        for other in rows.spans_replaced(event):
+            rows.flag_span(event, SUPERSEDED, *other)
 
 
 def _amend(rows: Rows, memory: str, new: object) -> None:

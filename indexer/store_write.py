@@ -104,6 +104,19 @@ class Rows:
         table = f"corrected_{self.generation}"
         self.store.run(f"INSERT OR IGNORE INTO {table} SELECT event, ? FROM {table} WHERE by = ?", (newer, by))
 
+    def uncorrect(self, by: str) -> list[str]:
+        """Take back of which spans an event was noted to take the place; return them, `event#start-end`."""
+        held = f"FROM corrected_{self.generation} WHERE by = ? AND instr(event, '#')"
+        found = [event for (event,) in self.store.run(f"SELECT event {held} ORDER BY event", (by,))]
+        self.store.run(f"DELETE {held}", (by,))
+        return found
+
+    def spans_replaced(self, event: str) -> list[tuple[int, int]]:
+        """Return the spans of an event that memories have taken the place of."""
+        sql = f"SELECT DISTINCT event FROM corrected_{self.generation} WHERE event >= ? AND event < ? ORDER BY event"
+        spans = (name.partition("#")[2].partition("-") for (name,) in self.store.run(sql, (f"{event}#", f"{event}$")))
+        return [(int(start), int(end)) for start, _, end in spans]
+
     def is_memory(self, event: str) -> bool:
         """Tell whether an event is a memory that has been stored."""
         sql = f"SELECT recorded FROM standing_{self.generation} WHERE event = ?"

@@ -20,7 +20,7 @@ from transcript.paths import write_atomic
 from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
-VERSION = 3
+VERSION = 4
 SNAPSHOT = "memories.json"
 FOLDED = MEMORY_TYPES | {"checkpoint", "redaction"}
 _SIEVE = Sieve((b'"type":"memory.', type_field("checkpoint"), type_field("redaction")))

@@ -46,7 +46,7 @@ def _amended(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
 def _superseded(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
     reason, at = str(body.get("reason", "")), str(body.get("at", ""))
     state["links"].append([body.get("of"), body.get("by"), reason, at, event.id])
-    of, by = (str((body.get(name) or {}).get("event", "")) for name in ("of", "by"))
+    of, by = _event_of(body.get("of")), _event_of(body.get("by"))
     held, new = state["memories"].get(of), state["memories"].get(by)
     if held is not None and of != by:
         held["changed"] |= {"superseded_by": by, "supersession_note": reason}
@@ -61,6 +61,25 @@ def _refuted(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:
     held = state["memories"].get(body.get("memory"))
     if held is not None:
         held["changed"]["refuted_because"] = str(body.get("because") or event.id)
+        _give_back(state, held)
+
+
+def _give_back(state: dict[str, Any], wrong: dict[str, Any]) -> None:
+    """Let the words of the transcript hold whose place a wrong memory had taken; what replaced it keeps the place."""
+    newer = state["memories"].get(wrong["changed"].get("superseded_by"))
+    stands = newer is not None and "refuted_because" not in newer["changed"]
+    links = []
+    for link in state["links"]:
+        of, by = _event_of(link[0]), _event_of(link[1])
+        if by != wrong["id"] or of in state["memories"]:
+            links.append(link)
+        elif stands:
+            links.append([link[0], {"event": newer["id"]}, *link[2:]])
+    state["links"] = links
+
+
+def _event_of(span: Any) -> str:
+    return str(span.get("event", "")) if isinstance(span, dict) else ""
 
 
 def _archived(state: dict[str, Any], event: Event, body: dict[str, Any]) -> None:

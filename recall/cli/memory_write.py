@@ -204,7 +204,7 @@ def correct(app: App, name: str, statement: str | None, because: str, why: str |
     \b
         recall memory correct abcdefghij --because klmnopqrst "The port is 8443"
     """
-    from consolidation.commands import refuted, restated
+    from consolidation.commands import freed, refuted, restated
 
     desk, hand = at_work(app, said)
     memory = memory_of(hand.state, name)
@@ -213,6 +213,7 @@ def correct(app: App, name: str, statement: str | None, because: str, why: str |
         found = refuted(hand, memory, shown.event, why or "corrected", [shown])
         told = f"{memory.id[:10]} is refuted ({shown.pointer})"
         told += "".join(f"; {one.id[:10]} says again what it had replaced" for one in found if is_memory(one))
+        told += "".join(f"; {words.pointer} holds again" for words in freed(hand.state, memory))
     else:
         found = restated(
             hand,

@@ -7,7 +7,9 @@ import pytest
 from click.testing import CliRunner
 from support.capture import NOW, Project
 from support.person import sit_down
+from support.remembered import AT, make_remembered
 
+from consolidation.commands import freed
 from indexer.store import Store
 from recall.cli.app import App
 from recall.cli.group import cli
@@ -16,8 +18,9 @@ from recall.query import Query
 from recall.settings import Settings
 from recall.turn import Ranked, Turn, bytes_third
 from scoring.pool import score_pool
+from transcript import memory_drafts as drafts
 from transcript.log import Log
-from transcript.memories import fold_memories
+from transcript.memories import Span, fold_memories
 
 OLD, NEW = "oriole-1515", "oriole-1616"
 
@@ -90,6 +93,37 @@ def test_a_statement_is_retired_by_its_own_replacement_once_a_person_accepts_it(
         assert where(turn, "Fridays")
     log = Log(shop.project.workspace)
     assert any(OLD in log.text(event) for event in log.read())  # 1: it stays in the log
+
+
+def test_once_the_replacement_is_wrong_the_old_statement_holds_again(shop: Shop) -> None:
+    shop.type("checkpoint")
+    shop.type("memory", "accept", shop.proposal())
+    shop.type("consolidate")
+    log = Log(shop.project.workspace)
+    new = next(one for one in fold_memories(log).memories.values() if NEW in one.statement)
+    (place,) = (link.of.pointer for link in fold_memories(log).links)
+    said = next(event for event in log.read() if event.id == new.sources[0].event)
+
+    told = shop.type("memory", "correct", new.id[:10], "--because", said.id[:10])
+    shop.type("consolidate")
+
+    assert f"{place} holds again" in told
+    assert fold_memories(log).links == []
+    assert {one.verdict for one in where(shop.ask(), OLD)}.isdisjoint({"superseded", "expired"})
+    assert where(shop.ask(), OLD)
+
+
+def test_words_hold_again_only_where_nothing_else_has_taken_their_place(tmp_path: Path) -> None:
+    held = make_remembered(tmp_path)
+    words, others = held.say("Deploys go through the job ship-it."), held.say("The cache is filled by hand.")
+    wrong = held.remember(held.candidate("Deploys go through the release workflow.", day=9))
+    stays = held.remember(held.candidate("Nobody deploys by hand.", day=9))
+    for of, by in ((words, wrong), (words, stays), (others, wrong)):
+        place = Span(by.id, 0, len(by.text))
+        held.append([drafts.superseded(AT, of, place, reason="retired", since="2026-03-09T00:00:00.000Z")])
+
+    assert freed(held.state, wrong) == [others]
+    assert freed(held.state, stays) == []
 
 
 def test_use_of_the_old_statement_does_not_lift_it_above_what_replaced_it(shop: Shop) -> None:

@@ -144,6 +144,95 @@ def test_a_refuted_memory_does_not_hold(held):
         assert pointers(store, memory.id)[0].flags & SUPERSEDED
 
 
+def retire(held, words, by, *, how="retired"):
+    """Let a memory take the place of words that somebody said; returns the memory."""
+    memory = held.remember(held.candidate(by, day=9))
+    held.append([drafts.superseded(AT, words, whole(memory), reason=how, since=DAY.format(9))])
+    return memory
+
+
+def refute(held, *wrong):
+    said = held.say("That is wrong.", by="user", day=10)
+    held.append([drafts.refuted(AT, m.id, because=said.pointer, reason="wrong", actor="ana") for m in wrong])
+
+
+def is_out(held, store, words):
+    """Whether words of the transcript are out, as the index has it and as the fold has it; both must agree."""
+    writer.index(held.log.workspace, store, IndexSettings(), now=NOW, embedder=StubEmbedder())
+    (flags,) = [p.flags for p in pointers(store, words.event) if p.start < words.end and words.start < p.end]
+    linked = any(link.of.event == words.event and link.of.start == words.start for link in held.state.links)
+    assert bool(flags & SUPERSEDED) == linked == (words.event in store.corrections([words.event]))
+    return linked
+
+
+def test_words_whose_replacement_was_wrong_hold_again(held):
+    """The words of a transcript that a wrong memory had retired; a rebuild comes to the same."""
+    words = held.say("Deploys go through the Jenkins job ship-it.")
+    wrong = retire(held, words, "Deploys go through the release workflow.")
+    with index(held) as store:
+        before = is_out(held, store, words)
+        refute(held, wrong)
+
+        assert (before, is_out(held, store, words)) == (True, False)
+        parts = contents(store)
+        rebuild(held.log.workspace, store, IndexSettings(), now=NOW, embedder=StubEmbedder())
+        assert contents(store) == parts
+
+
+def test_words_that_two_memories_replaced_hold_again_once_both_were_wrong(held):
+    words = held.say("Deploys go through the Jenkins job ship-it.")
+    one = retire(held, words, "Deploys go through the release workflow.")
+    other = retire(held, words, "Nobody deploys by hand.", how="replacement")
+    with index(held) as store:
+        refute(held, one)
+        first = is_out(held, store, words)
+        refute(held, other)
+
+        assert (first, is_out(held, store, words)) == (True, False)
+
+
+@pytest.mark.parametrize("both", [False, True], ids=["the older", "both"])
+def test_words_stay_out_for_as_long_as_what_replaced_their_replacement_stands(held, both):
+    words = held.say("Deploys go through the Jenkins job ship-it.")
+    older = retire(held, words, "Deploys go through the release workflow.")
+    newer = retire(held, whole(older), "Deploys go through the nightly workflow.", how="update")
+    with index(held) as store:
+        refute(held, older, *[newer] * both)
+
+        assert is_out(held, store, words) != both
+
+
+def test_what_else_bars_the_words_bars_them_still(held):
+    """A recorded decision that a later one replaced, and that a memory had retired as well."""
+    decided = make_draft("d1", "decision", body={"text": "Deploys go through the job ship-it.", "kind": "decision"})
+    later = make_draft("d2", "decision", body={"text": "Deploy by hand.", "kind": "decision", "supersedes": decided.id})
+    held.log.append([decided, later], now=NOW)
+    words = held.place(decided.id, 0, 35)
+    wrong = retire(held, words, "Deploys go through the release workflow.")
+    refute(held, wrong)
+
+    with index(held) as store:
+        assert [bool(p.flags & SUPERSEDED) for p in pointers(store, decided.id)] == [True]
+        assert [bool(p.flags & SUPERSEDED) for p in pointers(store, later.id)] == [False]
+
+
+def test_only_the_passages_of_the_words_come_back(held):
+    old, rest = "Deploys go through the Jenkins job ship-it.", "The staging database is refilled every night. " * 20
+    other = "The staging bucket is emptied by hand on Fridays."
+    said = held.say(f"{old}\n\n{rest}\n\n{other}")
+    at = len(old) + len(rest) + 4
+    wrong = retire(held, held.place(said.event, 0, len(old)), "Deploys go through the release workflow.")
+    retire(held, held.place(said.event, at, at + len(other)), "A job empties the bucket.")
+    with index(held) as store:
+        before = {p.start for p in pointers(store, said.event) if p.flags & SUPERSEDED}
+        refute(held, wrong)
+        writer.index(held.log.workspace, store, IndexSettings(), now=NOW, embedder=StubEmbedder())
+        after = {p.start for p in pointers(store, said.event) if p.flags & SUPERSEDED}
+
+    assert before - after == {0}
+    assert len(after) == 1
+
+
 def test_an_amendment_moves_the_interval_and_the_privacy(held):
     memory = held.remember(held.candidate("The wagtail service listens on port 8080."))
     new = {"valid_from": DAY.format(5), "valid_to": DAY.format(8), "privacy": "private"}
