@@ -90,6 +90,8 @@ class KeyStore:
             os.link(part, path)
         except FileExistsError:
             raise key_fault("key_exists") from None
+        except OSError:  # no hard links here
+            part.replace(path)
         finally:
             part.unlink(missing_ok=True)
         fsync_dir(self.folder)
@@ -137,6 +139,8 @@ class KeyStore:
             return (self.folder / name).read_text("utf-8").splitlines()
         except FileNotFoundError:
             return []
+        except (OSError, UnicodeDecodeError):
+            raise key_fault("key_owner", name) from None
 
     def _append(self, name: str, line: str) -> None:
         secure_dir(self.folder)

@@ -99,7 +99,7 @@ def audit(events: Iterable[Event]) -> Audit:
         found.total += 1
         found.through = event.position
         if event.type in CURATED or event.type.startswith(("memory.", "proposal.")):
-            who = str(event.body.get("actor") or event.body.get("author") or event.agent or UNATTRIBUTED)
+            who = _who(event)
             _add(found.decided, who, event)
             if event.type == "correction":
                 found.signals.append(_signal(event, who))
@@ -114,6 +114,16 @@ def audit(events: Iterable[Event]) -> Audit:
         else:
             found.other[event.type] += 1
     return found
+
+
+def _who(event: Event) -> str:
+    """Return who said or decided it, the harness it was told in where nobody is named."""
+    body = event.body
+    if event.type == "proposal.decided":
+        body = body.get("decision", {})
+    elif event.type == "proposal.proposed":
+        body = {"actor": body.get("by")}
+    return str(body.get("actor") or body.get("author") or event.agent or UNATTRIBUTED)
 
 
 def _add(parts: dict[str, dict[str, Any]], name: str, event: Event) -> None:

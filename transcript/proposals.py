@@ -165,8 +165,9 @@ def _proposed(state: ProposalState, event: Event, body: Mapping[str, Any]) -> No
 def _changed(state: ProposalState, event: Event, body: Mapping[str, Any]) -> None:
     known = state.documents[body["proposal_id"]]
     if event.type == "proposal.decided":
-        if known.state == "proposed":
-            stage = (DECIDED[body["decision"]["decision"]], body["decision"])
+        word = DECIDED.get(str(body["decision"].get("decision")))
+        if known.state == "proposed" and word is not None:
+            stage = (word, body["decision"])
             known = replace(known, stages=(*known.stages, stage), decided_event=event.id, decided_seq=event.seq)
     elif event.type == "proposal.timed_out":
         if known.state == "proposed":

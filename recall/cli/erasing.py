@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import getpass
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -76,20 +76,28 @@ def run(
             ctx.exit(1)
         return
     workspace = app.writable_workspace()
-    _take_in_proposals(app, workspace)
-    report = erase(workspace, lambda: planner(workspace), now=app.now(), by=by or user())
+    with _proposals_held(app, workspace):
+        report = erase(workspace, lambda: planner(workspace), now=app.now(), by=by or user())
     if report is None:
         emit({"erased": False}) if as_json else say(f"nothing to erase: {nothing}")
         return
     emit(report_dict(report)) if as_json else say_report(report)
 
 
-def _take_in_proposals(app: App, workspace: Workspace) -> None:
-    """Take proposals that lie on disk into the record, so that the erasure reaches them; the plan names broken ones."""
+@contextlib.contextmanager
+def _proposals_held(app: App, workspace: Workspace) -> Iterator[None]:
+    """Keep decisions and applications out while words go, and take in proposals that lie on disk before they do.
+
+    What cannot be taken in is named by the plan, which looks at the files as well.
+    """
     from consolidation.coord_desk import CoordDesk
 
-    with contextlib.suppress(CoordError, WorkspaceError):
-        CoordDesk(workspace, app.data, app.config.approval(), app.now()).settle()
+    with contextlib.ExitStack() as stack:
+        with contextlib.suppress(CoordError, WorkspaceError):
+            desk = CoordDesk(workspace, app.data, app.config.approval(), app.now())
+            stack.enter_context(desk.lock())
+            desk.settle()
+        yield
 
 
 def user() -> str:

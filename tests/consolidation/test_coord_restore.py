@@ -14,6 +14,7 @@ from consolidation import coord_apply, coord_desk, coord_verify
 from consolidation.keys import KeyStore
 from recall.forgetting import erase
 from transcript import proposal_drafts
+from transcript.accounts import audit
 from transcript.coord_codes import Refusal
 from transcript.event import Draft, stamp
 from transcript.log import Log
@@ -321,3 +322,25 @@ def test_a_decision_of_the_project_that_a_record_was_taken_over_from_is_a_warnin
     assert found == ["other_store", "other_store"]
     assert coord_apply.check(theirs, theirs.held(waiting.id).document) == Refusal("other_store", "decision.store_id")
     assert office.workspace.id == ours
+
+
+def test_what_a_killed_writer_left_goes_with_an_erasure(office: Office) -> None:
+    office.propose(summary="phoenix-3333 goes")
+    part = office.root / ".coord" / "memory-proposals" / ".5b0c54a8.json.77.0123abcd"
+    part.write_text("phoenix-3333")
+
+    erase(office.workspace, lambda: plan_text(office.workspace, "phoenix-3333"), now=office.desk.now)
+
+    assert not part.exists()
+
+
+def test_the_account_of_the_record_names_who_proposed_and_who_decided(office: Office) -> None:
+    office.approved()
+
+    decided = audit(office.desk.log.read()).decided
+
+    assert {who: dict(part["types"]) for who, part in decided.items()} == {
+        "recall": {"proposal.key": 1},
+        "an agent": {"proposal.proposed": 1},
+        "ana": {"proposal.decided": 1},
+    }

@@ -112,6 +112,7 @@ def append(root: Path, data: bytes) -> None:
     """
     path = memory_path(root)
     folder = coord_folder(root)
+    _no_links(root, path)
     try:
         descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _SAFE, 0o600)
     except OSError as error:
@@ -317,6 +318,10 @@ def erase(root: Path, state: ProposalState, proposals: Collection[str]) -> int:
     A memory.yml that somebody edited may hold the words anywhere, so it is written as the record says.
     """
     gone = 0
+    for folder in (root / FOLDER, root / FOLDER / PROPOSALS):  # what a killed writer left half done
+        for part in folder.glob(".*"):
+            if part.is_file() or part.is_symlink():
+                part.unlink(missing_ok=True)
     for name, data in read_folder(root).files.items():
         if _id_in(name, data) in proposals:
             (root / FOLDER / PROPOSALS / name).unlink(missing_ok=True)
