@@ -67,6 +67,7 @@ class HookTurn:
         self._query = Query(payload.prompt, payload.session, payload.harness, payload.cwd)
         self._facets = NOTHING
         self._already: frozenset[str] = frozenset()
+        self._pruned: frozenset[str] = frozenset()
         self._state: TurnState | None = None
         self._opening: HookStart | None = None
         self._opened: HookStart | None = None  # the opening, once an answer holds it
@@ -98,6 +99,7 @@ class HookTurn:
         last = self._state.last()
         self._query = query_of(self.payload, self.workspace, means.audience)
         self._facets = facets.load(self.workspace.run_dir)
+        self._pruned = window_state.pruned(self.workspace.run_dir, self.payload.session)
         self.turn = engine.recall(
             self._query,
             means.reader,
@@ -109,7 +111,7 @@ class HookTurn:
             already=already,
             before=Before(last.used, words=last.words) if last is not None else Before(),
             facets=self._facets,
-            pruned=window_state.pruned(self.workspace.run_dir, self.payload.session),
+            pruned=self._pruned,
         )
         self._latency_ms = (time.monotonic() - self.started) * 1000
         return self._said()
@@ -188,6 +190,7 @@ class HookTurn:
             call=self.call or os.urandom(8).hex(),
             note=self.note,
             facets=self._facets.digest,
+            pruned=self._pruned,
         )
         return ledger.draft(self._query, self.turn, self.settings, how, now=self.now)
 

@@ -42,6 +42,7 @@ class Circumstances:
     source: str = ""  # of a session that starts: startup, resume, clear, compact
     told: tuple[str, ...] = ()  # the events of the lines it was told
     standing: Mapping[str, Any] = field(default_factory=dict)  # what of the standing context it was told
+    pruned: frozenset[str] = frozenset()  # events that had left the session's window, so that they could be found
     facets: str = ""  # what was known of memories' privacy, grants and roles: the hash of that file
 
 
@@ -56,6 +57,7 @@ def draft(query: Query, turn: Turn, settings: Settings, how: Circumstances, *, n
         "settings": changed(settings),
         "weights": asdict(settings.weights),
         "already": sorted(how.already),
+        "pruned": sorted(how.pruned),
         "items": [_shown(r) for r in turn.items] or [{"pointer": e[:POINTER_CHARS], "event": e} for e in how.told],
         "left_out": _left_out(turn),
         "counts": counts(turn),

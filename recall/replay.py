@@ -70,6 +70,7 @@ def replay_turn(
         already=frozenset(body.get("already", ())),
         before=before(body),
         facets=facets,
+        pruned=frozenset(body.get("pruned", ())),
     )
     if turn.words_only and not words_only:
         differences.append("vectors were used then, not now")

@@ -12,7 +12,9 @@ from support.hooks import SITE, project
 from support.payloads import raw
 
 from indexer.store import Store
-from recall import background, window_notice, window_state
+from indexer.tokens import TokenCounter
+from recall import background, ledger, window_notice, window_state
+from recall.replay import replay_turn
 from recall.resident import Resident
 from recall.warm_model import WarmModel
 from transcript.injected import has_block
@@ -192,3 +194,27 @@ def test_nothing_is_noted_of_a_session_that_nobody_compacted(
     window_notice.note(workspace, [("Stop", "unknown"), ("Stop", "")])
 
     assert not (workspace.run_dir / window_state.FOLDER).exists()
+
+
+def test_what_was_pruned_from_the_running_session_is_recalled_by_its_hook_and_can_be_replayed(
+    data: Path, workspace: Workspace, resident: Resident, session: ClaudeSession
+) -> None:
+    """LCA-6.2-05, through the hook: hidden while it stands in the window, found with its pointer once it has left."""
+    fact = "The kestrel gateway listens on port 8713 because the heron exporter took 8080 first."
+    asked = "On which port does the kestrel gateway listen, and what took 8080?"
+    session.assistant(fact)
+    captured(data, session, "Stop")
+    event = next(e for e in Log(workspace).read() if e.body.get("text") == fact)
+
+    before = ask(resident, words=asked)
+    window_state.write_pruned(workspace.run_dir, SESSION, {"pruned": [event.id]})
+    after = ask(resident, words=f"{asked} Once more.")
+
+    assert before == ""
+    assert f"{event.id[:10]}#0-" in after
+    row = ledger.last(Log(workspace), modes=ledger.HOOK_MODES)
+    assert row is not None
+    body = Log(workspace).body(row)
+    assert body["pruned"] == [event.id]
+    with Store.open(workspace.index_path) as store:
+        assert replay_turn(body, store, None, count_tokens=TokenCounter()).turn.items
