@@ -50,6 +50,7 @@ class StandingSet:
     files: Mapping[str, int] = field(default_factory=dict)
     procedures: str = ""  # one hash over them
     rules: tuple[Memory, ...] = ()  # cited so often that they should be procedures, and stand in none
+    folders: str = ""  # more places, as the setting names them
 
     @property
     def loaded(self) -> tuple[Entry, ...]:
@@ -124,6 +125,7 @@ def compile(workspace: Workspace, settings: Settings, *, role: str | None = None
         counts,
         standing_files.hash_of(texts),
         tuple(promotable(state.current(now), worth, texts, least=settings.standing.cited_rule)),
+        settings.standing.folders,
     )
 
 
@@ -144,6 +146,8 @@ def write(workspace: Workspace, found: StandingSet) -> Path:
         "files": dict(found.files),
         "conflicts": sorted({one.memory for one in found.conflicts}),
         "procedures": found.procedures,
+        "rules": [one.id for one in found.rules],
+        "folders": found.folders,
     }
     path = workspace.run_dir / FILE
     write_atomic(path, json.dumps(held).encode("ascii"), durable=False)

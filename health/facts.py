@@ -224,6 +224,27 @@ class WindowFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class StandingFacts:
+    """What a session always carries, as it was last put together and as its files stand now."""
+
+    expected: bool = False  # whether anybody has begun to say who the agent and the user are
+    identity: int = 0  # files of identity and user that are told
+    entries: int = 0
+    critical: int = 0
+    critical_loaded: int = 0
+    critical_chars: int = 0
+    budget: int = 0
+    left_out: tuple[str, ...] = ()
+    files: int = 0  # in folders of memories
+    loaded: int = 0
+    failed: tuple[str, ...] = ()
+    ungoverned: tuple[str, ...] = ()  # edited since somebody took responsibility, or gone
+    new: tuple[str, ...] = ()
+    conflicts: Mapping[str, float] = field(default_factory=dict)  # memory against procedure -> since when
+    rules: int = 0  # cited so often that they should be procedures, and in none
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalFacts:
     """Proposals and their decisions."""
 
@@ -250,3 +271,4 @@ class Facts:
     memories: MemoryFacts = field(default_factory=MemoryFacts)
     window: WindowFacts = field(default_factory=WindowFacts)
     approvals: ApprovalFacts = field(default_factory=ApprovalFacts)
+    standing: StandingFacts = field(default_factory=StandingFacts)

@@ -11,6 +11,7 @@ from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
 from health.gather_memory import memory_facts
 from health.gather_record import record_facts
+from health.gather_standing import standing_facts
 from health.gather_window import window_facts
 from indexer.embedder import Embedder
 from indexer.settings import IndexSettings
@@ -52,6 +53,7 @@ def gather(
         turns=turn_facts(workspace, last=last, data=data, now=at),
         memories=memory_facts(workspace, data, consolidation or ConsolidationSettings(), now=now),
         approvals=approval_facts(workspace, data, now=now),
+        standing=standing_facts(workspace, data),
         window=window_facts(workspace, env, consolidation or ConsolidationSettings()),
     )
 

@@ -90,6 +90,10 @@ class Held:
     failed: tuple[tuple[str, str], ...] = ()
     conflicts: tuple[str, ...] = ()  # memories that say otherwise than a procedure
     procedures: str = ""  # one hash over the procedures that they were held against
+    rules: tuple[str, ...] = ()  # memories that are cited so often that they should be procedures
+    files: tuple[int, int] = (0, 0)  # of the folders of memories: how many there are, how many could be read
+    budget: int = 0
+    folders: str = ""  # more places, as the setting names them
 
 
 def held(run_dir: Path) -> Held:
@@ -103,8 +107,17 @@ def held(run_dir: Path) -> Held:
             _entry({name: value for name, value in one.items() if name in known}) for one in found["entries"]
         )
         failed = tuple((str(path), str(why)) for path, why in found["failed"])
-        conflicts = tuple(map(str, found["conflicts"]))
-        return Held(entries, str(found["role"]), failed, conflicts, str(found["procedures"]))
+        return Held(
+            entries,
+            str(found["role"]),
+            failed,
+            tuple(map(str, found["conflicts"])),
+            str(found["procedures"]),
+            tuple(map(str, found["rules"])),
+            (int(found["files"].get("files", 0)), int(found["files"].get("loaded", 0))),
+            int(found["budget"]),
+            str(found["folders"]),
+        )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return Held()
 

@@ -40,6 +40,7 @@ _LAYOUT = (
 # What a harness loads by itself: listed with its size, never told a second time.
 HARNESS_FILES = ("AGENTS.md", "CLAUDE.md", "GEMINI.md")
 HARNESS_FOLDERS = ((".claude/commands", "**/*.md", COMMAND), (".claude/skills", "*/SKILL.md", SKILL))
+EMPTY = "it says nothing yet: below its headings there is no text"  # as a template does
 _COMMENT = re.compile(r"<!--.*?-->", re.DOTALL)  # for whoever edits the file, not for the agent
 _PRIVACY = ("private", "project", "shared")
 
@@ -181,7 +182,7 @@ def read(spot: Spot, folder: Path) -> Entry:
     if spot.layer in (COMMAND, SKILL):
         body = _listed(spot, fields, body)
     if not any(line.strip() and not line.startswith("#") for line in body.splitlines()):
-        raise ValueError("it says nothing yet: below its headings there is no text")
+        raise ValueError(EMPTY)
     return Entry(
         spot.place,
         spot.name,
