@@ -106,7 +106,8 @@ def start_checkpoints(
         wanted.append(("pre_compact", ""))
     if settings.at_session_end and any(event == "SessionEnd" for event, _ in occasions):
         wanted.append(("session_end", ""))
-    for session in dict.fromkeys(session for event, session in occasions if event == "Stop" and session):
+    grown = (session for event, session in occasions if event in ("Stop", "SubagentStop") and session)
+    for session in dict.fromkeys(grown):
         link = pressure.crossing(Log(workspace), session, settings, env)
         wanted += [("pressure", link)] if link else []
     for trigger, link in wanted:
@@ -142,7 +143,8 @@ def capture(
     settings = config.load(data, workspace.root, env)
     sync(workspace, data, env, settings=settings.capture())
     refresh(workspace)
-    window_notice.note(workspace, occasions)
+    if settings.window().policy != "off":
+        window_notice.note(workspace, occasions)
     tokens = settings.handoff().told_tokens
     rules_block.keep_up(data, workspace, most_tokens=tokens, carried=settings.standing())
     index(workspace, settings, data, should_stop=should_stop, weigh=weigh)

@@ -4,9 +4,11 @@ import json
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
+import jsonschema
 import pytest
 from support.command import Result, runner
 from support.dialogue import Dialogue
@@ -82,6 +84,17 @@ def leaving(made: Plan) -> list[str]:
     return [event for step in made.steps for event in step.piece.events]
 
 
+def invalid_lines(log: Log) -> list[str]:
+    """What the published schema says against the record's lines."""
+    schema = json.loads((files("transcript") / "schema" / "event.schema.json").read_text("utf-8"))
+    lines = log.workspace.activity.read_bytes().splitlines()
+    return [
+        found.message
+        for line in lines
+        for found in jsonschema.Draft202012Validator(schema).iter_errors(json.loads(line))
+    ]
+
+
 def everything_below(folder: Path) -> dict[str, bytes]:
     return {str(path): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
 
@@ -106,6 +119,7 @@ def test_what_left_is_recorded_with_its_reason_and_written_for_the_host(log: Log
     assert stub.stub in texts
     assert texts[-1] == "Then let us go on with the pelican ledger."
     assert FACT not in texts
+    assert invalid_lines(log) == []
     assert verify_record(log.workspace).problems == []
 
 
@@ -281,6 +295,7 @@ def test_an_emergency_writes_the_handoff_from_the_record_alone(log: Log) -> None
     (mark,) = of_type(log, "mark")
     assert (mark["mark"], mark["session"], mark["why"]) == ("compaction_emergency", "s1", "no index")
     assert mark["handoff"] == path.name
+    assert invalid_lines(log) == []
 
 
 # -- the commands ----------------------------------------------------------------------------

@@ -164,6 +164,17 @@ def test_a_file_that_the_harness_cut_is_told_too(
     assert second == ""
 
 
+def test_with_the_policy_off_nothing_is_told(
+    data: Path, workspace: Workspace, resident: Resident, session: ClaudeSession
+) -> None:
+    """LCA-9.2-02."""
+    (data / "config.toml").write_text('[window]\npolicy = "off"\n')
+    session.compact("All of it.")
+    captured(data, session, "Stop")
+
+    assert ask(resident) == ""
+
+
 def test_a_sub_agents_prompt_is_told_nothing(
     data: Path, workspace: Workspace, resident: Resident, session: ClaudeSession
 ) -> None:
