@@ -12,6 +12,7 @@ from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.calibrate import refit_if_due
 from recall.cli.index_build import backfill, compact, rebuild
 from recall.cli.output import Progress, duration, emit, note, say, size
+from recall.cli.reading import door
 from recall.cli.work import weigh
 from transcript.errors import LockBusy
 from transcript.telling import counted
@@ -215,7 +216,7 @@ def say_status(app: App, as_json: bool) -> None:
         wanted = wanted_chunks(store, store.generation, app.config.index())
         classes = by_class(store)
         waiting = unread(app, workspace, meta.watermark)
-        memories = index_memories.in_index(store, app.log(workspace))
+        memories = index_memories.in_index(store, app.log(workspace), door(app, workspace))
         building = store.building()
         if as_json:
             emit(

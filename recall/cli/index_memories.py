@@ -10,17 +10,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from indexer.reader import Reader
+    from recall.disclosure import Door
     from transcript.log import Log
 
 MOST_NAMED = 8
 
 
-def in_index(reader: Reader, log: Log) -> dict[str, dict[str, int]]:
-    """How many passages the index holds of each memory's file, of each file taken in, of each file of the project."""
+def in_index(reader: Reader, log: Log, exit_: Door) -> dict[str, dict[str, int]]:
+    """How many passages the index holds of each memory's file, of each file taken in, of each file of the project.
+
+    A file's name is made of a memory's words: of those that do not leave by this door none is named.
+    """
     from transcript.memories import fold_memories
     from transcript.projections.memory_files import name_of
 
-    state = fold_memories(log)
+    state = exit_.state(fold_memories(log))
     found: dict[str, dict[str, int]] = {"files": {}, "imported": {}, "project": {}}
     for memory in state.memories.values():
         passages = len(reader.chunks_of(memory.id))

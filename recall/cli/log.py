@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
-from recall.cli.output import emit, say
+from recall.cli.output import emit, note, say
+from recall.cli.reading import door
 from recall.cli.show import as_dict, heading, shortened
 from transcript.telling import counted, minute
 
@@ -88,7 +89,12 @@ def trail(app: App, start: str, as_json: bool, demo: bool) -> None:
 
     chosen = choose(app, demo)
     log = chosen.log(chosen.workspace())
+    exit_ = door(chosen, log.workspace)
+    exit_.refuse_record("the trail")
     for step in chain(log, start):
+        if not exit_.lets_event(log, step.event):
+            note(f"{step.event.pointer} {exit_.refusal}")
+            continue
         body = log.body(step.event)
         text = veil(event_text(step.event.type, body)) or _facts(body)
         if as_json:

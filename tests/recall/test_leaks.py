@@ -315,6 +315,45 @@ def test_10_another_workspace_and_the_users_own(place: Place, tmp_path: Path) ->
         clean(done.out + done.err)
 
 
+def test_whatever_an_agent_runs_prints_and_leaves_nothing_private(place: Place) -> None:
+    """Every command that prints words of the record, asked about the private items by their ids and words."""
+    place.recall("query", "salary review")
+    place.turn("claude-code")
+    place.agent()
+    memory, observation = place.memory, place.observation
+
+    for words in (
+        ["log", "trail", memory],
+        ["log", "trail", observation],
+        ["log", "audit"],
+        ["index", "status"],
+        ["last", "--all", "-n", "5", "--json"],
+        ["replay-turn"],
+        ["memory", "list", "--state", "all"],
+        ["memory", "list", "--proposals"],
+        ["memory", "archive", memory, "--reason", "x"],
+        ["memory", "edit", memory, "--tag", "x"],
+        ["memory", "add", "The salary review is about nothing."],
+        ["correct", memory, "no"],
+        ["coord", "propose", "archive", "--target", f"memory:{memory}", "--summary", "x", "--evidence", memory],
+        ["coord", "read", "--all"],
+        ["consolidate", "--dry-run"],
+        ["redact", memory, "--dry-run"],
+        ["forget", "salary", "--dry-run"],
+        ["replay", "--cold"],
+        ["session-start"],
+        ["session-start", "--harness", "claude-code"],
+        ["role", "list"],
+        ["grant", "list"],
+        ["query", "salary review", "--json", "--explain"],
+    ):
+        done = place.recall(*words)
+        clean(done.out + done.err)
+    for path in place.folder.rglob("*"):
+        if path.is_file():
+            clean(path.read_bytes())
+
+
 def test_a_grant_lets_one_item_through_all_of_them_and_no_other(place: Place) -> None:
     now = datetime.now(UTC)
     draft = granted(stamp(now), place.memory, "peer", actor="ana", reason="asked for")
