@@ -17,6 +17,7 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from eval.machine import Machine, load, machine
+from eval.starts import standing_project
 from eval.tables import table
 from health.stats import median, percentile
 from recall import launcher, ledger, service
@@ -114,12 +115,14 @@ def run(
     warm: bool = True,
     cold: bool = True,
     events: bool = False,
+    starts: int = 0,
     env: Mapping[str, str] = os.environ,
     progress: Progress | None = None,
 ) -> LatencyReport:
     """Time n warm and n cold turns of workspace, copied to scratch; prompts go round when there are fewer than n.
 
-    With events, also how long the harness waits at the end of a turn and of a session, in a small project made for it.
+    With events, also how long the harness waits at the end of a turn and of a session, in a small project made for it;
+    with starts, that many starts of sessions, each told the standing context of `eval.starts`.
     """
     if workspace.root is None:
         raise ValueError("the workspace has no project folder to ask from")
@@ -133,17 +136,20 @@ def run(
     runs: list[Turns] = []
     ready = captured = None
     ends = Ends(scratch, home, bench) if events else None
+    begin = Starts(scratch, home, bench) if starts else None
     before = machine()
     try:
         if cold:
             tell(f"{counted(n, 'turn')} without a service")
             runs.append(bench.cold(n))
             runs += ends.timed(n, "without service") if ends else []
+            runs += [begin.timed(starts, "without service", bench.stop_service)] if begin else []
         if warm:
             tell(f"{counted(n, 'turn')} with the service")
             ready = bench.start_service()
             runs += bench.warm(n)
             runs += ends.timed(n, "warm") if ends else []
+            runs += [begin.timed(starts, "warm")] if begin else []
         captured = ends.captured() if ends else None
     finally:
         bench.stop_service()
@@ -340,6 +346,26 @@ class Ends:
         if not self._workspace.head_file.exists():
             return 0
         return sum(event.type == "conversation_turn" for event in Log(self._workspace).read())
+
+
+class Starts:
+    """Times starts of sessions that are told a standing context."""
+
+    def __init__(self, scratch: Path, home: Path, bench: _Bench) -> None:
+        self._workspace, self._bench = standing_project(scratch, home), bench
+        self._none = scratch / "none.jsonl"
+
+    def timed(self, n: int, name: str, before: Callable[[], None] = lambda: None) -> Turns:
+        """Return the times of n starts, each of a session of its own; `before` is done before each."""
+        times = []
+        for _ in range(n):
+            before()
+            told = self._bench.call(
+                "SessionStart", self._workspace.root, str(uuid.uuid4()), self._none, source="startup"
+            )
+            times.append(told)
+        out, ended = tuple(round(t, 2) for t, _, _ in times), tuple(round(t, 2) for _, t, _ in times)
+        return Turns(f"SessionStart, {name}", out, ended, sum(answered for *_, answered in times), {})
 
 
 def _three(values: Sequence[float]) -> list[float | None]:

@@ -46,6 +46,7 @@ def command() -> None:
 @click.option("--warm/--no-warm", default=True, help="Turns that a running service answers.")
 @click.option("--cold/--no-cold", default=True, help="Turns that find no service and go by words.")
 @click.option("--events/--no-events", default=True, help="The ends of turns and sessions, behind which a capture runs.")
+@click.option("--starts", type=click.IntRange(min=0), default=0, help="Starts of sessions that are told who they are.")
 @click.option("--chunks", type=click.IntRange(min=1), help="Only the newest chunks of this project, this many.")
 @click.option(
     "--fill-vectors", is_flag=True, help="Made-up vectors where there are none: time depends on their number."
@@ -61,6 +62,7 @@ def latency(
     warm: bool,
     cold: bool,
     events: bool,
+    starts: int,
     chunks: int | None,
     fill_vectors: bool,
     made_up: int | None,
@@ -97,6 +99,7 @@ def latency(
             warm=warm,
             cold=cold,
             events=events,
+            starts=starts,
             env=chosen.env,
             progress=note,
         )
