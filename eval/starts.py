@@ -13,7 +13,7 @@ from transcript.workspace import Workspace, init
 
 FILES, NESTED, CRITICAL = 292, 62, 3
 _IDENTITY = {
-    "IDENTITY.md": "# Identity\n\nYou keep the shop's API running. You write short sentences and ask before you push.\n",
+    "IDENTITY.md": "# Identity\n\nYou keep the shop's API running. You write briefly and ask before you push.\n",
     "instructions/release.md": "# Releases\n\nReleases go out on Tuesdays. The changelog is written before the tag.\n",
     "instructions/tests.md": "# Tests\n\nEvery fault gets a test that fails without its repair.\n",
     "commands/ship.md": "---\ndescription: Ship the shop\n---\nRun make ship.\n",
