@@ -105,7 +105,7 @@ def view(
         seen.ended = [_row(one) | {"ended_by": ended[str(one["event_id"])]} for one in gone]
     _look_up(seen, live, refs)
     by_subject: dict[str, list[str]] = defaultdict(list)
-    for item in live:
+    for item in reversed(live):
         if item["kind"] == "decision" and item.get("subject"):
             by_subject[" ".join(str(item["subject"]).casefold().split())].append(str(item["event_id"]))
     seen.conflicts = [{"subject": name, "ids": ids} for name, ids in by_subject.items() if len(ids) > 1]

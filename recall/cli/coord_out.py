@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -10,6 +11,7 @@ from typing import Any
 import click
 
 from consolidation.coord_schema import SCHEMA_VERSION
+from recall.cli.app import App
 from recall.cli.output import emit, note, say
 from transcript.errors import CoordError, RecallError
 
@@ -74,7 +76,7 @@ def reports(mode: str) -> Callable[[Callable[..., Report]], Callable[..., None]]
             try:
                 made = function(*args, **options)
             except RecallError as error:
-                made = refused(error, options)
+                made = refused(error, args[0], options.get("name"))
                 if not as_json:
                     note(f"recall: {error}")
             report(mode, made, as_json=as_json)
@@ -86,16 +88,31 @@ def reports(mode: str) -> Callable[[Callable[..., Report]], Callable[..., None]]
     return around
 
 
-def refused(error: RecallError, options: Mapping[str, Any]) -> Report:
-    """Return the report of something that was not done. What is not approved waits for a person as before."""
-    about = options.get("name")
+def refused(error: RecallError, app: App, about: object) -> Report:
+    """Return the report of something that was not done; `about` is what was given for a proposal's or an item's id."""
     code, where = (error.code, error.field) if isinstance(error, CoordError) else (type(error).__name__, "")
+    name = about if isinstance(about, str) else None
+    state: str | None = None
+    refs: Sequence[str] = ()
+    with contextlib.suppress(RecallError):
+        if name is not None:
+            name, state, refs = _standing(app, name)
     return Report(
-        id=about if isinstance(about, str) else None,
-        human_decision_required=code in WAITING,
+        id=name,
+        state=state,
+        evidence_refs=refs,
+        human_decision_required=state == "proposed",
         more={"code": code, "field": where, "message": str(error)},
         code=1,
     )
 
 
-WAITING = frozenset({"agent", "no_terminal", "NotConfirmed", "not_approved", "changed_since_shown", "no_evidence"})
+def _standing(app: App, about: str) -> tuple[str, str, tuple[str, ...]]:
+    """The whole id, the state and the evidence of a proposal as they stand."""
+    from recall.cli.coord_work import desk_of, named
+
+    desk = desk_of(app, writes=False)
+    name = named(desk, about)
+    known, held = desk.state().documents.get(name), desk.documents().by_id.get(name)
+    state = known.state if known is not None else "proposed"
+    return name, state, held.document.evidence_refs if held is not None else ()

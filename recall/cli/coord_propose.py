@@ -87,6 +87,7 @@ def propose(
         if pointer is not None:
             action, found_task = _taken(app, desk, pointer, action)
             task = task or found_task
+        action = _with_subject(desk, action)
         if not str(action["summary"]).strip():
             raise click.UsageError("--summary says what is to hold")
         before = named(desk, revises) if revises else ""
@@ -164,6 +165,13 @@ def action_of(
             raise click.UsageError(f"{file} is no UTF-8 text") from None
         action["content"] = {"path": path, "text": text}
     return action
+
+
+def _with_subject(desk: CoordDesk, action: dict[str, Any]) -> dict[str, Any]:
+    """The action with the subject of what it takes the place of, unless it names one of its own."""
+    held = desk.state().item(str(action["target_ref"])) if action["operation"] == "supersede" else None
+    before = (held.item or {}).get("subject") if held is not None else None
+    return action if before is None else {"subject": before, **action}
 
 
 def action_fault(desk: CoordDesk, document: Document, check: Any) -> Refusal | None:
