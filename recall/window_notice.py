@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from recall.window_items import BOUNDARY
-from recall.window_state import Left, keep_left
+from recall.window_state import Left, keep_left, noted
 from transcript.canonical import canonical
 from transcript.capture_source import TRUNCATED
 from transcript.event import Event
@@ -18,19 +18,25 @@ def note(workspace: Workspace, occasions: Iterable[tuple[str, str]]) -> None:
     """Write what left, or is about to leave, the windows of the sessions whose hooks came; (event, session) each."""
     log = Log(workspace)
     for event, session in dict.fromkeys(occasions):
-        found = gone(log, session, announced=event == "PreCompact") if session else None
+        if not session:
+            continue
+        known = noted(workspace.run_dir, session)
+        found = gone(log, session, announced=event == "PreCompact", known=known.boundary if known is not None else 0)
         if found is not None:
             keep_left(workspace.run_dir, session, found)
 
 
-def gone(log: Log, session: str, *, announced: bool = False) -> Left | None:
+def gone(log: Log, session: str, *, announced: bool = False, known: int = 0) -> Left | None:
     """Return what the last compaction of a session took away, or the harness cut; with announced what one would now.
 
-    None where nothing was taken out of the session's window, or nothing stood in it.
+    None where nothing was taken out of the session's window, or nothing stood in it; and where that is the one whose
+    number is `known`.
     """
     last, before, cut = _ends(log, session)
     if announced:
         return _left(log, session, last, None)
+    if known and known == max((one.seq for one in (last, cut) if one is not None), default=0):
+        return None
     if cut is not None and (last is None or cut.seq > last.seq):
         events = [log.get(str(name)) for name in cut.body.get("events") or ()]
         return _told(f"cut {cut.id}", events, cut.seq, _checkpoint(log), cut=True) if events else None

@@ -63,18 +63,24 @@ def keep_left(run_dir: Path, session: str, left: Left) -> None:
     _write(_left_file(run_dir, session), {"session": session, **asdict(left)})
 
 
+def noted(run_dir: Path, session: str) -> Left | None:
+    """Return what was noted last of a session, told or not; None where nothing was."""
+    held = _read(_left_file(run_dir, session)) if session else {}
+    try:
+        return Left(**{one.name: held[one.name] for one in fields(Left)})
+    except (KeyError, TypeError):
+        return None
+
+
 def left(run_dir: Path, session: str, *, announced: bool = False) -> Left | None:
     """Return what the session's last compaction took away, None once it was told.
 
     A compaction that was only announced counts with `announced`, where the harness says that it has happened.
     """
-    held = _read(_left_file(run_dir, session)) if session else {}
-    try:
-        found = Left(**{one.name: held[one.name] for one in fields(Left)})
-    except (KeyError, TypeError):
+    found = noted(run_dir, session)
+    if found is None or found.name in _told(run_dir, session):
         return None
-    is_new = found.name not in _told(run_dir, session)
-    return found if is_new and (announced or found.boundary) else None
+    return found if announced or found.boundary else None
 
 
 def tell(gone: Left) -> str:

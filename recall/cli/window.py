@@ -229,6 +229,9 @@ def _show(seen: LiveWindow, made: Plan) -> None:
     say(f"plan       {made.skipped_because or f'{made.policy}: {_leaving(made)}'}")
     if seen.index.error:
         note(f"the index cannot be asked: {seen.index.error}")
+    absent = sum(piece.recoverability == "absent" for piece in seen.pieces)
+    if absent:
+        note(f"{counted(absent, 'piece')} not in the record, and may not leave: 'recall sync' takes them in")
     for title, steps in (("stub", made.stub), ("remove", made.remove)):
         for step in steps[:SHOWN]:
             say(f"  {title:<7} {_line(step)}  {step.why}")
