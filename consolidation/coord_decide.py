@@ -13,9 +13,10 @@ from transcript import proposal_drafts
 from transcript.coord_codes import Refusal
 from transcript.errors import CoordError
 from transcript.event import stamp
+from transcript.projections import coord_files
 from transcript.proposals import DECIDED
 
-__all__ = ["Decided", "Evidence", "Shown", "decide", "show"]
+__all__ = ["Decided", "Evidence", "Shown", "decide", "show", "shown"]
 
 MOST_RATIONALE = 2000
 
@@ -32,7 +33,8 @@ class Named(Protocol):
 class Shown:
     """What a person is asked about: the document as its file held it, its hashes, and every piece of its evidence.
 
-    `target` is what the action changes as it stands now, None where that has no words of its own.
+    `target` is what the action changes as it stands now, None where that has no words of its own. `evidence_hashes` are
+    what is signed of all that.
     """
 
     document: Document
@@ -41,11 +43,7 @@ class Shown:
     proposal_hash: str
     evidence: tuple[Evidence, ...]
     target: Evidence | None = None
-
-    @property
-    def evidence_hashes(self) -> Mapping[str, str]:
-        """Return the hash of each reference, as it is signed."""
-        return {one.ref: one.hash for one in self.evidence}
+    evidence_hashes: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,14 +58,20 @@ def show(desk: CoordDesk, name: str) -> Shown:
     """Return what a person is to be shown of a proposal; CoordError when there is no such file or it is not whole."""
     desk.forget_read()
     held = desk.held(name)
+    return shown(desk, held.document, held.raw)
+
+
+def shown(desk: CoordDesk, document: Document, raw: bytes | None = None) -> Shown:
+    """Return what a person is to be shown of a document; without raw, of one that is not written yet."""
     refs = desk.references()
     return Shown(
-        held.document,
-        held.raw,
-        action_hash(held.document),
-        proposal_hash(held.document),
-        tuple(refs.evidence(ref) for ref in held.document.evidence_refs),
-        refs.changes(held.document.target),
+        document,
+        coord_files.document_bytes(document.raw) if raw is None else raw,
+        action_hash(document),
+        proposal_hash(document),
+        tuple(refs.evidence(ref) for ref in document.evidence_refs),
+        refs.changes(document.target),
+        refs.signed(document.action),
     )
 
 
@@ -141,20 +145,22 @@ def _fault(desk: CoordDesk, shown: Shown, word: str) -> Refusal | None:
         desk.keys.current()
     except CoordError as fault:
         return Refusal(fault.code, fault.field)
-    if held.raw != shown.raw:
-        return Refusal("changed_since_shown", differing_field(held.document.raw, shown.document.raw) or "document")
     known = desk.state().documents[held.document.id]
     if known.erased:
         return Refusal("erased")
     if known.state != "proposed":
         return Refusal("decided_already", "state")
+    if held.raw != shown.raw:
+        return Refusal("changed_since_shown", differing_field(held.document.raw, shown.document.raw) or "document")
     if standing_of(held.document, known) != "same":
         return Refusal("state_edited", "state")
     if proposal_hash(held.document) != known.document_hash:
         changed = differing_field(held.document.core(), Document(known.document).core())
         return Refusal("document_changed", changed, "a proposal never changes; restore its file, or write a new one")
     refs = desk.references()
-    for ref, before in shown.evidence_hashes.items():
-        if refs.hash(ref) != before:
+    for ref, now in refs.signed(held.document.action).items():
+        if shown.evidence_hashes.get(ref) != now:
             return Refusal("changed_since_shown", ref)
+    if refs.changes(held.document.target) != shown.target:
+        return Refusal("changed_since_shown", "action.target_ref")
     return action_fault(held.document.action, refs) if word == "approve" else None
