@@ -148,7 +148,7 @@ def apply_command(
 def report_command(app: App, session: str, last: int, as_json: bool) -> None:
     """Show what left the windows of sessions and why: prunings, compactions, cut windows, emergencies.
 
-    The newest first. A compaction says whether a checkpoint had kept what it took away.
+    The newest first. A session's last compaction says whether a checkpoint had read what it took away.
 
     \b
         recall window report --last 5
@@ -156,7 +156,9 @@ def report_command(app: App, session: str, last: int, as_json: bool) -> None:
     from recall.window_report import entries
     from transcript.telling import counted, minute, session_name
 
-    found = entries(app.log(app.workspace()), session=session, last=last)
+    log = app.log(app.workspace())
+    found = entries(log, session=session, last=last)
+    _with_checkpoints(log, found)
     for one in found:
         if as_json:
             emit(one)
@@ -164,6 +166,24 @@ def report_command(app: App, session: str, last: int, as_json: bool) -> None:
             say(f"{minute(one['at'])}  {session_name(one['session']):<13}  {one['what']:<20}  {one['said']}")
     if not found and not as_json:
         note(f"nothing left a window yet{f' of {session}' if session else ''}; {counted(0, 'entry', 'entries')}")
+
+
+def _with_checkpoints(log: Log, found: list[dict[str, Any]]) -> None:
+    """Add to the last compaction of each session whether a checkpoint had read what it took away."""
+    from consolidation.compaction import PROTECTED, UNPROTECTED, states
+    from consolidation.stats import told
+
+    last: dict[str, dict[str, Any]] = {}
+    for one in found:  # the newest first
+        if one["what"] == "compaction":
+            last.setdefault(one["session"], one)
+    if not last:
+        return
+    judged = states(log, told(log))
+    says = {UNPROTECTED: "no checkpoint had read it", PROTECTED: "a checkpoint had read it, without archive or index"}
+    for session, one in last.items():
+        one["kept"] = judged.get(session, "")
+        one["said"] += f"; {says.get(one['kept'], 'a checkpoint had read it')}"
 
 
 def _looked(

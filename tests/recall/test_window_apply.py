@@ -325,6 +325,18 @@ def test_the_command_plans_applies_and_reports(log: Log, call: Callable[..., Res
     assert "prune applied" in shown.out
 
 
+def test_the_report_says_whether_a_checkpoint_had_read_what_a_compaction_took(
+    log: Log, call: Callable[..., Result]
+) -> None:
+    said = {"trigger": "auto", "preTokens": 155_031}
+    log.append([make_draft("end", "system", session="s1", body={"compact": said})], now=NOW)
+
+    (row,) = call("window", "report", "--session", "s1", "--json").rows()
+
+    assert (row["what"], row["kept"]) == ("compaction", "unprotected")
+    assert row["said"] == "auto compaction at 155,031 tokens; no checkpoint had read it"
+
+
 def test_a_plan_says_in_words_what_it_does_and_why(log: Log, call: Callable[..., Result]) -> None:
     shown = call("window", "plan", *SIZE).out
 
