@@ -113,10 +113,9 @@ def _in_time(desk: CoordDesk, document: Document) -> Refusal | None:
 
 def _evidence_fault(document: Document, refs: References) -> Refusal | None:
     signed: Mapping[str, str] = (document.decision or {})["evidence_hashes"]
-    for ref in document.evidence_refs:
-        if refs.hash(ref) != signed.get(ref):
-            return Refusal("evidence_changed", ref)
-    return None
+    changed = (ref for ref, now in refs.signed(document.action).items() if signed.get(ref) != now)
+    ref = next(changed, None)
+    return None if ref is None else Refusal("evidence_changed", ref)
 
 
 def _used(desk: CoordDesk, document: Document) -> Refusal | None:
@@ -191,7 +190,7 @@ def _item(desk: CoordDesk, document: Document) -> dict[str, Any]:
         **({"subject": action["subject"]} if "subject" in action else {}),
         "source_task": document.raw["source_task"],
         "evidence_refs": list(document.evidence_refs),
-        "evidence_hashes": dict(decision["evidence_hashes"]),
+        "evidence_hashes": {ref: decision["evidence_hashes"][ref] for ref in document.evidence_refs},
         "proposal_id": document.id,
         "action_hash": action_hash(document),
         "nonce": decision["nonce"],

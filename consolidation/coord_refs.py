@@ -81,6 +81,19 @@ class References:
         """Return the hash of what each reference names, `unresolved` for nothing."""
         return {ref: self.hash(ref) for ref in refs}
 
+    def signed(self, action: Mapping[str, Any]) -> dict[str, str]:
+        """Return what a decision on an action covers of what it rests on: each reference, and a file it replaces.
+
+        Every other target never changes its words; a file may, and what a person wrote there must not be overwritten.
+        """
+        target = str(action["target_ref"] or "")
+        replaced = {target: self._target_hash(target)} if scheme_of(target)[0] in _CONTENT else {}
+        return {**self.hashes(action["evidence_refs"]), **replaced}
+
+    def _target_hash(self, ref: str) -> str:
+        found = self.changes(ref)
+        return UNRESOLVED if found is None else found.hash
+
     def hash(self, ref: str) -> str:
         """Return the hash of what a reference names, `unresolved` for nothing."""
         if ref not in self._seen:

@@ -91,7 +91,8 @@ def _stands(known: Proposal, applied: Applied | None) -> bool:
     if applied is None or applied.item is None:
         return known.state != "applied" or applied is not None
     item, action = applied.item, document.action
-    signed = [decision["affected_action_hash"], decision["nonce"], decision["evidence_hashes"], action["summary"]]
+    hashes = {ref: decision["evidence_hashes"].get(ref) for ref in action["evidence_refs"]}
+    signed = [decision["affected_action_hash"], decision["nonce"], hashes, action["summary"]]
     return decision["decision"] == "approve" and signed == [
         item["action_hash"],
         item["nonce"],

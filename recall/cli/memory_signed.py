@@ -67,10 +67,8 @@ def decided_at_once(
 
 def _shown(coord: CoordDesk, effects: RecallEffects, action: Mapping[str, Any]) -> Shown:
     """What the person is asked about: a proposal of this action that waits already, or one that is not written yet."""
-    from consolidation.coord_decide import Shown, show
-    from consolidation.coord_schema import action_hash, proposal_hash
+    from consolidation.coord_decide import show, shown
     from recall.cli.coord_propose import action_fault
-    from transcript.projections.coord_files import document_bytes
 
     held = same_waiting(coord, action)
     if held is not None:
@@ -79,9 +77,7 @@ def _shown(coord: CoordDesk, effects: RecallEffects, action: Mapping[str, Any]) 
     fault = action_fault(coord, document, effects.check)
     if fault is not None:
         raise fault.error()
-    refs = coord.references()
-    evidence = tuple(refs.evidence(ref) for ref in document.evidence_refs)
-    return Shown(document, document_bytes(document.raw), action_hash(document), proposal_hash(document), evidence)
+    return shown(coord, document)
 
 
 def _done(

@@ -480,3 +480,29 @@ def test_nothing_but_a_document_of_the_schema_is_ever_written(office: Office) ->
         office.propose(summary="\ud800")
 
     assert not (office.root / ".coord").exists()
+
+
+def test_a_file_that_somebody_changed_since_it_was_approved_is_not_overwritten(office: Office) -> None:
+    path = office.root / ".recall" / "identity" / "USER.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text("Ana, UTC+1")
+    changed = {
+        "target_ref": "identity:USER.md",
+        "operation": "supersede",
+        "content": {"path": "USER.md", "text": "Ana"},
+    }
+    document, again = office.approved(**changed), office.propose(**changed)
+    path.write_text("Ana, UTC+2, by her own hand")
+    shown = coord_decide.show(office.desk, again.id)
+    path.write_text("Ana, UTC+3")
+
+    done = office.apply(document.id)
+
+    assert (done.code, done.field, done.state) == ("evidence_changed", "identity:USER.md", "proposed")
+    with pytest.raises(CoordError) as caught:
+        coord_decide.decide(office.desk, shown, "approve", person=Ana(), rationale="it is so")
+    assert (caught.value.code, caught.value.field) == ("changed_since_shown", "identity:USER.md")
+    office.decide(again.id)
+    assert office.apply(again.id).changed
+    assert office.desk.items()[0]["evidence_hashes"].keys() == {EVIDENCE}
+    assert office.problems() == []
