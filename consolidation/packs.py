@@ -138,12 +138,6 @@ def stage(root: Path, pack: Pack) -> Path:
     return folder
 
 
-def unstage(root: Path, name: str, sha256: str) -> None:
-    """Remove what waits of a pack, and folders that are empty then."""
-    shutil.rmtree(_waiting(root, name, sha256), ignore_errors=True)
-    _tidy(root)
-
-
 def put(root: Path, name: str, sha256: str) -> None:
     """Put a pack that waits in its place, whatever stood there; done again it changes nothing. PackError: not whole."""
     place, waits = place_of(root, name), staged(root, name, sha256)

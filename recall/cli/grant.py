@@ -62,6 +62,7 @@ def give(app: App, item: str, audience: str, channel: str, until: str | None, re
     \b
         recall grant give abcdefghij --to shared --channel support --until 2026-12-31 --reason "asked for by the team"
     """
+    from consolidation.coord_escape import escaped
     from recall.cli import person as people
     from transcript.event import stamp
     from transcript.grants import granted
@@ -77,7 +78,9 @@ def give(app: App, item: str, audience: str, channel: str, until: str | None, re
     event = item_of(log, item)
     where = f"on the channel {channel}" if channel.strip() else "on any channel"
     how_long = f"until {minute(stamp(ends))}" if ends is not None else "until it is withdrawn"
-    terminal.say(f"{event.pointer} {event.type}, {minute(event.ts)}:\n{words_of(log, event)}")
+    terminal.say(f"{event.pointer} {event.type}, {minute(event.ts)}:")
+    for segments in escaped(words_of(log, event), ends=False):
+        terminal.say("".join(segment.text for segment in segments))
     terminal.say(f"\nwould be shown to the audience '{audience}' {where}, {how_long}.")
     if terminal.ask(f"To grant it, type {event.id[:CHARS]} (the beginning of its id):").lower() != event.id[:CHARS]:
         raise NotConfirmed("not confirmed; nothing was granted")

@@ -176,7 +176,7 @@ def test_a_person_grants_one_item_after_seeing_its_words(project, recall, memory
     done = recall("grant", "give", memory[:10], "--to", "shared", "--channel", "pulls", "--reason", "asked for")
 
     assert done.code == 0, done.err
-    assert "The budget is nine." in terminal.said[0]
+    assert "The budget is nine." in terminal.said
     assert let(project, memory, "shared", "pulls")
     assert not let(project, memory, "shared", "dm")
     assert not let(project, memory, "peer", "pulls")
