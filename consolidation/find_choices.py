@@ -49,9 +49,9 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
     found = []
     before = prompt = None
     for step in view.steps:
-        if step.worker or step.kind not in ("prompt", "reply"):
+        if step.worker or not (step.is_typed or step.kind == "reply"):
             continue
-        if step.kind == "prompt":
+        if step.is_typed:
             before, prompt = prompt, step
             typed = spoken(step.text) if len(step.text) <= MOST_PROMPT else ()
             settled = [one for one in typed if _settles(one.text) and not stands(one.text)]

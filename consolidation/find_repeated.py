@@ -74,7 +74,7 @@ def bare(sentence: Sentence) -> Sentence:
 def _said(view: SessionView) -> Iterator[tuple[Step, Sentence, bool]]:
     """Yield what people state in short messages, without its label, and whether it had one."""
     for step in view.steps:
-        if step.kind != "prompt" or step.worker:
+        if not step.is_typed:
             continue
         sentences = list(spoken(step.text))
         for sentence in sentences if len(sentences) <= MOST_SENTENCES else ():

@@ -57,7 +57,7 @@ def find(view: SessionView, log: Log, store: "Store | None", key: bytes) -> list
     """Return what a person's sentences of a session would retire in older ones, in order; none without an index."""
     found: list[Candidate] = []
     for step in view.steps:
-        is_word = (step.kind == "prompt" or (step.kind == "curated" and step.actor_kind == "human")) and not step.worker
+        is_word = step.is_typed or (step.kind == "curated" and step.actor_kind == "human" and not step.worker)
         if store is not None and is_word and len(step.text) <= 10 * MOST_CHARS:
             for statement, name, about in _statements(step.text):
                 for old in _older(log, store, step, about, name, key):

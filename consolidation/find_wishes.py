@@ -87,11 +87,11 @@ class Asked:
 
 
 def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> list[Candidate]:
-    """Return the standing wishes of a session's prompts, in order."""
+    """Return the standing wishes that a session's people typed, in order."""
     found = []
     before: Step | None = None
     for step in view.steps:
-        if step.kind != "prompt" or step.worker:
+        if not step.is_typed:
             continue
         if len(step.text) <= MOST_CHARS:
             for sentence in spoken(step.text):
@@ -109,7 +109,7 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
                         mistake=mistake_in(secrets.mask(sentence.text, key)[0]),
                     )
                     found.append(wish)
-        before = step
+        before = step if step.kind == "prompt" else before
     return found
 
 

@@ -21,9 +21,11 @@ LINKS = frozenset({"retired", "replaced", "value_link"})  # they propose that ol
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One event of a session as the finders read it; kind is prompt, reply, call, error, ok, curated or boundary.
+    """One event of a session as the finders read it.
 
-    `text` is the event's text as pointers count in it, long results cut; `final` marks the last reply of an exchange.
+    kind is prompt, reply, call, error, ok, curated, boundary, or rejection: what a person said in rejecting a call,
+    beside the error that the call then ends in. `text` is the event's text as pointers count in it, long results cut,
+    of a rejection with line ends for what the harness says; `final` marks the last reply of an exchange.
     """
 
     kind: str
@@ -37,6 +39,11 @@ class Step:
     worker: str = ""
     final: bool = False
     body: Mapping[str, Any] | None = None
+
+    @property
+    def is_typed(self) -> bool:
+        """Say whether a person typed it to the agent."""
+        return self.kind in ("prompt", "rejection") and not self.worker
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from typing import Any
 
 from consolidation.model import SessionView, Step
 from indexer.passages import event_text
+from transcript.adapters.rejections import said_in_rejection
 from transcript.canonical import canonical
 from transcript.curation import CURATED
 from transcript.errors import RecordError
@@ -88,6 +89,7 @@ class _Session:
     def __init__(self, log: Log, first: Event) -> None:
         self._log, self._first = log, first
         self._steps: list[Step] = []
+        self._tools: dict[str, str] = {}  # call -> its tool
         self._cwd = self._role = self._out_message = ""
         self._out = False
 
@@ -103,6 +105,20 @@ class _Session:
         if step is None or self._stays_out(event, step):
             return
         self._steps.append(step)
+        if step.kind == "call":
+            self._tools[str(body.get("call_id", ""))] = step.tool
+        elif step.kind == "error":
+            said = self._rejection(event, step)
+            self._steps += [said] if said is not None else []
+
+    def _rejection(self, event: Event, failed: Step) -> Step | None:
+        """Return what a person said when they rejected a call, None where nobody said anything."""
+        tool = self._tools.get(str((failed.body or {}).get("call_id", "")), "")
+        place = said_in_rejection(event.agent, tool, failed.text)
+        if place is None or opts_out(failed.text[slice(*place)]):
+            return None
+        start, end = place
+        return replace(failed, kind="rejection", text="\n" * start + failed.text[start:end], actor_kind="human")
 
     def _stays_out(self, event: Event, step: Step) -> bool:
         """Say whether a step belongs to an exchange that a person keeps out; curated events never do."""

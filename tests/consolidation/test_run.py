@@ -292,3 +292,23 @@ def test_what_two_sessions_say_a_person_is_asked_about_once(project: Running) ->
     assert [name for name in (first.id, second.id, apart.id) if held[name].pending] == [first.id, apart.id]
     ended = held[second.id].decided or {}
     assert (ended["reason"], ended["target"]) == ("duplicate", first.id)
+
+
+def test_a_standing_wish_that_a_person_gave_in_rejecting_a_call_is_remembered(tmp_path: Path) -> None:
+    """Claude Code keeps it in the error of the call alone."""
+    before = (
+        "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, "
+        "the new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
+    )
+    talk = Dialogue()
+    talk.prompt("please check the branch")
+    talk.bash("make ci", f"{before}don't run CI or integration tests, too slow.", fails=True)
+    project = make_running(tmp_path, talk)
+
+    assert project.run().counts["accepted"] == 1
+
+    [memory] = project.state().memories.values()
+    assert memory.statement == "don't run CI or integration tests, too slow."
+    assert memory.why == 'said when asked: "please check the branch"'
+    place = memory.sources[0]
+    assert project.log.text(project.log.get(place.event))[place.start : place.end] == memory.statement

@@ -79,6 +79,29 @@ def test_exchange_that_a_person_keeps_out_is_left_out_to_the_next_prompt(tmp_pat
     ]
 
 
+REJECTED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
+)
+
+
+def test_what_a_person_said_in_rejecting_a_call_stands_beside_its_error_in_its_place(tmp_path):
+    talk = Dialogue()
+    talk.prompt("go")
+    talk.bash("make ci", f"{REJECTED}never run the slow suite", fails=True)
+    talk.call("mcp__tracker__create", {}, f"{REJECTED}always push", fails=True)
+    talk.bash("make", f"{REJECTED}!norecall between us", fails=True)
+    talk.bash("make", f"{REJECTED}never mind", worker="w", fails=True)
+
+    (view,) = views(talk.log(tmp_path))
+
+    assert [step.kind for step in view.steps][:4] == ["prompt", "call", "error", "rejection"]
+    assert [step.text.strip() for step in view.steps if step.is_typed] == ["go", "never run the slow suite"]
+    failed, said = view.steps[2:4]
+    assert failed.text[len(REJECTED) :] == said.text[len(REJECTED) :] == "never run the slow suite"
+    assert said.event == failed.event
+
+
 def test_what_was_rewound_is_gone_and_what_was_restored_is_back(tmp_path):
     talk = Dialogue()
     first, second = talk.prompt("one"), talk.prompt("two")

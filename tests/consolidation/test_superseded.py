@@ -122,7 +122,7 @@ def test_words_hold_again_only_where_nothing_else_has_taken_their_place(tmp_path
         place = Span(by.id, 0, len(by.text))
         held.append([drafts.superseded(AT, of, place, reason="retired", since="2026-03-09T00:00:00.000Z")])
 
-    assert freed(held.state, wrong) == [others]
+    assert [span.pointer for span in freed(held.state, wrong)] == [others.pointer]
     assert freed(held.state, stays) == []
 
 

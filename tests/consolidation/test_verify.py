@@ -5,10 +5,12 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from support.dialogue import Dialogue
 from support.remembered import DAY, Remembered, make_remembered
 
 from consolidation.model import Candidate, Verdict
 from consolidation.neighbours import same_meaning, touched
+from consolidation.sources import AGENT, PERSON, authority
 from consolidation.verify import verify
 from transcript.memories import Link
 
@@ -196,3 +198,29 @@ def test_a_summary_takes_no_statements_place(kept: Remembered) -> None:
 
     assert touched(summary, kept.state) == []
     assert judged(kept, summary).verdict == "not_refuted"
+
+
+REJECTED = (
+    "The user doesn't want to proceed with this tool use. The tool use was rejected (eg. if it was a file edit, the "
+    "new_string was NOT written to the file). To tell you how to proceed, the user said:\n"
+)
+
+
+@pytest.mark.parametrize(
+    ("tool", "verdict", "whose"), [("Bash", "not_refuted", PERSON), ("mcp__tracker__create", "unverified", AGENT)]
+)
+def test_what_was_said_in_rejecting_a_call_is_held_against_those_words_as_a_persons(
+    tool: str, verdict: str, whose: int, tmp_path: Path
+) -> None:
+    """What stands before them says what a person does not want: it is not theirs. Nor is what a tool writes itself."""
+    wish = "never run the slow suite, nobody waits for it."
+    talk = Dialogue()
+    talk.call(tool, {}, f"{REJECTED}{wish}", fails=True)
+    kept = Remembered(talk.log(tmp_path))
+    result = next(event for event in kept.log.read() if event.type == "tool_result")
+    place = kept.place(result.id, len(REJECTED), len(REJECTED) + len(wish))
+
+    found = judged(kept, kept.candidate(wish, place))
+
+    assert (found.verdict, authority(kept.log, [place])) == (verdict, whose)
+    assert authority(kept.log, [kept.place(result.id, 0, len(REJECTED))]) == AGENT
