@@ -78,18 +78,18 @@ def shown(text: str) -> str:
 def odd(text: str) -> Odd:
     """Return what is odd about a text."""
     strange = _strange(text)
-    unseen = dict.fromkeys(_code(char) for char in text if char not in "\n\t" and _unseen(char))
+    hidden = dict.fromkeys(_code(char) for char in text if char not in "\n\t" and unseen(char))
     words = [
         "".join(_code(text[at]) if at in strange else text[at] for at in range(start, end))
         for start, end in _words(text)
         if not strange.isdisjoint(range(start, end))
     ]
     alone = [_code(text[at]) for at in sorted(strange) if not _in_word(text[at])]
-    scripts = dict.fromkeys(_script(char) for char in text if ord(char) > 127 and _lettered(char) and not _unseen(char))
+    scripts = dict.fromkeys(_script(char) for char in text if ord(char) > 127 and _lettered(char) and not unseen(char))
     scripts.pop("LATIN", None)
     runs = [len(run) for run in re.findall(" +", text)]
     return Odd(
-        tuple(unseen),
+        tuple(hidden),
         tuple(dict.fromkeys([*words, *alone])),
         tuple(scripts),
         _most_blank(text),
@@ -146,7 +146,7 @@ def _pieces(line: str, at: int, strange: set[int]) -> Iterator[Segment]:
             before = line[place - marks] if place >= marks else " "
             if at + place in strange:
                 yield Segment(_code(char), "mixed")
-            elif _unseen(char) or marks > MOST_MARKS or (marks and not _lettered(before)):
+            elif unseen(char) or marks > MOST_MARKS or (marks and not _lettered(before)):
                 yield Segment(_code(char), "escape")
             else:
                 yield Segment(_SHORT.get(char, char))
@@ -166,7 +166,7 @@ def _code(char: str) -> str:
 
 
 @cache
-def _unseen(char: str) -> bool:
+def unseen(char: str) -> bool:
     """Say whether a character is printed as an escape wherever it stands."""
     if " " <= char <= "~":
         return False
@@ -207,7 +207,7 @@ def _words(text: str) -> Iterator[tuple[int, int]]:
     """Yield where words begin and end: letters, digits and the marks on them."""
     start = -1
     for at, char in enumerate(text):
-        inside = _in_word(char) and not _unseen(char)
+        inside = _in_word(char) and not unseen(char)
         if inside and start < 0:
             start = at
         elif not inside and start >= 0:
@@ -225,7 +225,7 @@ def _strange(text: str) -> set[int]:
     """
     if text.isascii():
         return set()
-    found = {at for at, char in enumerate(text) if not _in_word(char) and not _unseen(char) and _folds(char)}
+    found = {at for at, char in enumerate(text) if not _in_word(char) and not unseen(char) and _folds(char)}
     words = list(_words(text))
     sure = [_sure(text[start:end]) for start, end in words]
     for number, (start, end) in enumerate(words):

@@ -8,6 +8,7 @@ import click
 COMMANDS = {
     "read": ("coord_read", "read"),
     "propose": ("coord_propose", "propose"),
+    "review": ("coord_review", "review"),
     "decide": ("coord_write", "decide"),
     "apply": ("coord_write", "apply"),
     "expire": ("coord_write", "expire"),

@@ -49,8 +49,8 @@ class _Console:
         self._write(visible(text) + "\n")
 
     def ask(self, text: str) -> str:
-        self._write(visible(text) + " ")
         _forget_typed(self._input)
+        self._write(visible(text) + " ")
         line = b""
         while not line.endswith(b"\n"):
             part = os.read(self._input, 4096)
@@ -71,7 +71,7 @@ def open_terminal() -> Terminal | None:
     flags = os.O_RDWR | getattr(os, "O_NOCTTY", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         opened = [os.open(name, flags) for name in names]
-        if not all(map(os.isatty, opened)) or not _in_front(opened[0]):
+        if not all(map(os.isatty, opened)) or not in_front(opened[0]):
             return None
     except OSError:
         return None
@@ -89,7 +89,7 @@ def columns() -> int:
     return 80
 
 
-def _in_front(descriptor: int) -> bool:
+def in_front(descriptor: int) -> bool:
     """Whether what is typed comes to us: a job in the background would be stopped by the question."""
     return sys.platform == "win32" or os.tcgetpgrp(descriptor) == os.getpgrp()
 
