@@ -11,7 +11,7 @@ from support.record import NOW
 from support.remembered import DAY, Remembered, make_remembered
 from support.running import CAUSE, Running, make_running, talk_of_causes
 
-from consolidation import procedures, standing_set
+from consolidation import procedures, standing_files, standing_set
 from consolidation.coord_desk import CoordDesk
 from consolidation.procedure_conflicts import conflicts
 from consolidation.settings import Settings
@@ -211,12 +211,32 @@ def test_a_memory_that_says_otherwise_than_a_command_is_found_with_its_line(memo
         ("Deploy the shop with `make ship` only.", "Test the shop with `make test` first."),
         ("The staging database listens on port 5433.", "Does the staging database listen on port 5432?"),
         ("Run the linter before you commit.", "Run the tests as well before you commit."),
+        ("Gradle does not respect `HTTP_PROXY` environment variables.", "## Environment variables\n"),
+        ("Always run `make fmt` together with `make lint`.", "- `make test`\n- run `make integration`\n"),
+        ("Deploy the shop with `make ship` only.", "```\nDeploy the shop with `make deploy` only.\n```\n"),
     ],
 )
 def test_what_agrees_adds_or_asks_is_no_conflict(memory, statement, procedure):
     rule = memory.remember(memory.candidate(statement, memory_type="user_preference"))
 
     assert conflicts([rule], [told("commands/x.md", procedure)]) == []
+
+
+def test_what_was_wrong_once_contradicts_no_procedure(memory):
+    fault = memory.remember(memory.candidate("The backup does not run on Sundays.", memory_type="known_failure"))
+
+    assert conflicts([fault], [told("commands/backup.md", "The backup runs on Sundays.")]) == []
+
+
+def test_a_conflict_behind_code_and_front_matter_is_named_by_its_line_in_the_file(memory):
+    rule = memory.remember(memory.candidate("The staging database listens on port 5433."))
+    text = "# Database\n\n```sh\npsql\n```\n\nThe staging database listens on port 5432.\n"
+    path = identity(root_of(memory), "commands/db.md", f"---\nname: db\n---\n{text}")
+    where = places(standing_set.data_of(memory.log.workspace), root_of(memory))
+
+    (found,) = conflicts([rule], standing_files.procedures(where, root_of(memory)))
+
+    assert path.read_text().splitlines()[found.line - 1] == found.said
 
 
 PORT = "The root cause is that the staging database listens on port 5433."
