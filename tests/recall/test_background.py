@@ -345,7 +345,8 @@ def test_each_trigger_can_be_switched_off(root, data, monkeypatch, setting, want
     assert found == wanted
 
 
-def test_a_window_that_fills_starts_one_checkpoint(root, data, monkeypatch):
+@pytest.mark.parametrize("hook", ["Stop", "SubagentStop"])
+def test_a_window_that_fills_starts_one_checkpoint(hook, root, data, monkeypatch):
     """LCA-4.6-03."""
     converse(root)
     workspace = init(root, data)
@@ -355,6 +356,6 @@ def test_a_window_that_fills_starts_one_checkpoint(root, data, monkeypatch):
     found = started(monkeypatch)
 
     for _ in range(3):
-        background.start_checkpoints(workspace, data, root, {}, [("Stop", session)])
+        background.start_checkpoints(workspace, data, root, {}, [(hook, session)])
 
     assert found == [("pressure", f"{session}#0")]
