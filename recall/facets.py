@@ -16,7 +16,6 @@ from indexer.rows import PRIVATE as PRIVATE_FLAG
 from recall import audiences
 from recall.query import Query
 from recall.turn import Candidate, Pointer
-from transcript.event import moment
 
 FILE = "facets.json"  # of transcript.projections.facets
 VERSION = 1
@@ -87,7 +86,7 @@ class Facets:
         """Say whether a grant of this very item holds now for this audience on this channel."""
         reading = audience if audience in audiences.AUDIENCES else audiences.PEER
         return any(
-            to == reading and where in ("", channel or "") and (not until or now < moment(until))
+            to == reading and where in ("", channel or "") and (not until or now < datetime.fromisoformat(until))
             for to, where, until in self._grants.get(event, ())
         )
 
@@ -152,7 +151,7 @@ def _load(path: str) -> Facets:
         ):
             return NOTHING
         for audience, channel, until in (grant for grants in held["grants"].values() for grant in grants):
-            if not (audience and channel is not None and (not until or moment(until))):
+            if not (audience and channel is not None and (not until or datetime.fromisoformat(until).tzinfo)):
                 return NOTHING
     except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
         return NOTHING

@@ -114,6 +114,7 @@ def withdraw(app: App, item: str, audience: str | None, channel: str | None, rea
         recall grant withdraw abcdefghij
     """
     from recall.cli.role import name_of
+    from recall.facets import FILE, load
     from transcript.event import stamp
     from transcript.grants import granted
 
@@ -134,6 +135,10 @@ def withdraw(app: App, item: str, audience: str | None, channel: str | None, rea
     ]
     log.append(drafts, now=now)
     app.bring_up(workspace)
+    facets = load(workspace.run_dir)
+    if any(facets.granted(name, one.audience, one.channel, now) for one in found):
+        (workspace.run_dir / FILE).unlink(missing_ok=True)
+        note("the views could not be brought up to date; until 'recall project' has run nothing is shared or granted")
     for draft in drafts:
         if as_json:
             emit({"event": draft.id, **draft.body})

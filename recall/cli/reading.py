@@ -41,7 +41,13 @@ def audience_of(app: App, given: str | None = None) -> str:
     from recall.turn_query import reading
     from transcript.workspace import locate
 
-    least = PEER if app.env.get("RECALL_CHILD") else PROJECT if app.by_agent or is_agent(app.env) else PRIVATE
+    least = (
+        PEER
+        if app.env.get("RECALL_CHILD", "") not in ("", "0")
+        else PROJECT
+        if app.by_agent or is_agent(app.env)
+        else PRIVATE
+    )
     if given is not None:
         if widest(given, least) != given:
             raise click.UsageError(f"--audience {given} is for a person at a terminal; an agent reads as '{least}'")

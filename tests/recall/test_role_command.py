@@ -191,6 +191,19 @@ def test_a_person_grants_one_item_after_seeing_its_words(project, recall, memory
     assert (again.code, "nothing of" in again.err) == (1, True)
 
 
+def test_a_withdrawal_holds_even_where_the_views_cannot_be_written(project, recall, memory, monkeypatch):
+    monkeypatch.setattr(person, "open_terminal", Typed)
+    recall("grant", "give", memory, "--to", "peer", "--reason", "asked for")
+    assert let(project, memory, "peer")
+    monkeypatch.setattr(App, "bring_up", lambda self, workspace: None)
+
+    done = recall("grant", "withdraw", memory)
+
+    assert done.code == 0
+    assert "nothing is shared or granted" in done.err
+    assert not let(project, memory, "peer")
+
+
 @pytest.mark.parametrize("how", ["agent", "no terminal", "another answer"])
 def test_nobody_but_a_person_who_looked_grants(project, recall, memory, monkeypatch, how):
     terminal = Typed(answer="yes" if how == "another answer" else "")
