@@ -12,7 +12,7 @@ import click
 
 from consolidation.coord_schema import SCHEMA_VERSION
 from recall.cli.app import App
-from recall.cli.output import emit, note, say
+from recall.cli.output import emit, note, one_line, say
 from transcript.errors import CoordError, RecallError
 
 
@@ -51,7 +51,7 @@ def report(mode: str, made: Report, *, as_json: bool) -> None:
     if made.text:
         say(made.text)
     say(f"mode: {mode}")
-    say(f"id: {made.id or 'none'}")
+    say(f"id: {one_line(made.id or 'none')}")
     say(f"state: {made.state or 'none'}")
     say(f"evidence refs: {', '.join(made.evidence_refs) or 'none'}")
     say(f"canonical memory changed: {_yes(made.canonical_changed)}")
@@ -78,7 +78,7 @@ def reports(mode: str) -> Callable[[Callable[..., Report]], Callable[..., None]]
             except RecallError as error:
                 made = refused(error, args[0], options.get("name"))
                 if not as_json:
-                    note(f"recall: {error}")
+                    note(f"recall: {one_line(str(error))}")
             report(mode, made, as_json=as_json)
             if made.code:
                 ctx.exit(made.code)

@@ -8,7 +8,7 @@ import sys
 import click
 
 from recall.cli.app import App
-from recall.cli.output import tolerate_any_text
+from recall.cli.output import one_line, tolerate_any_text
 from recall.version import VERSION
 from transcript.errors import RecallError
 
@@ -114,13 +114,13 @@ def run(args: list[str]) -> int:
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.UsageError as error:
-        error.show()
+        click.UsageError(one_line(error.format_message()), error.ctx).show()
         return 64 if error.ctx is not None and error.ctx.info_name == "health" else 2
     except click.ClickException as error:
-        error.show()
+        click.ClickException(one_line(error.format_message())).show()
         return error.exit_code
     except RecallError as error:
-        click.echo(f"recall: {error}", err=True)
+        click.echo(f"recall: {one_line(str(error))}", err=True)
         return _failed(args)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; nothing is lost", err=True)
@@ -135,7 +135,7 @@ def run(args: list[str]) -> int:
             what = f"the disk refuses a write ({error.strerror}); mend that and run it again"
         else:
             raise
-        click.echo(f"recall: {what}", err=True)
+        click.echo(f"recall: {one_line(what)}", err=True)
         return _failed(args)
 
 
