@@ -142,9 +142,11 @@ def _fault(desk: CoordDesk, shown: Shown, word: str) -> Refusal | None:
     """Return why this decision cannot be recorded as things stand under the lock, None when it can."""
     try:
         held = desk.held(shown.document.id)
-        desk.keys.current()
+        key = desk.keys.current()
     except CoordError as fault:
         return Refusal(fault.code, fault.field)
+    if key.id in desk.revoked():
+        return Refusal("key_revoked", key.id)
     known = desk.state().documents[held.document.id]
     if known.erased:
         return Refusal("erased")

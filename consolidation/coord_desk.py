@@ -169,9 +169,10 @@ class CoordDesk:
         return found
 
     def revoked(self) -> Mapping[str, str]:
-        """Return the reasons of revoked keys by their ids; read once while the lock is held."""
+        """Return the reasons of revoked keys by their ids, as data folder or record know them; read once."""
         if self._revoked is None:
-            self._revoked = self.keys.revoked()
+            recorded = {one.key_id: one.reason for one in self.state().keys.values() if one.change == "revoked"}
+            self._revoked = {**recorded, **self.keys.revoked()}
         return self._revoked
 
     def used(self) -> set[str]:
@@ -265,7 +266,7 @@ class CoordDesk:
         for entry in self.keys.list():
             change = {"current": "created"}.get(entry.state, entry.state)
             held = known.get(entry.id)
-            if held is None or (held.change != change and change != "created"):
+            if held is None or (held.change not in (change, "revoked") and change != "created"):
                 drafts.append(proposal_drafts.key_changed(stamp(self.now), entry.id, change, reason=entry.reason))
         if drafts:
             self.append(*drafts)

@@ -137,7 +137,9 @@ def fold(events: Iterable[tuple[Event, Mapping[str, Any]]], store_id: str) -> Pr
         elif event.type == "proposal.proposed":
             _proposed(state, event, body)
         elif event.type == "proposal.key":
-            state.keys[body["key_id"]] = KeyState(body["key_id"], body["change"], event.seq, body.get("reason", ""))
+            known = state.keys.get(body["key_id"])
+            if known is None or known.change != "revoked":  # nothing takes a revocation back
+                state.keys[body["key_id"]] = KeyState(body["key_id"], body["change"], event.seq, body.get("reason", ""))
         elif event.type == "proposal.promoted":
             state.promoted.append(body)
         elif body.get("proposal_id") in state.documents:

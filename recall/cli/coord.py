@@ -12,6 +12,7 @@ COMMANDS = {
     "decide": ("coord_write", "decide"),
     "apply": ("coord_write", "apply"),
     "expire": ("coord_write", "expire"),
+    "key": ("coord_key", "key"),
     "restore": ("coord_keep", "restore"),
     "promote": ("coord_keep", "promote"),
     "purge": ("coord_keep", "purge"),

@@ -15,6 +15,7 @@ from recall.cli.coord_out import Report, reports
 from recall.cli.coord_reviewing import Review, cleaned, told
 from recall.cli.coord_work import desk_of, effects_of, followed, named, settle
 from recall.cli.output import note
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -70,7 +71,7 @@ def _report(work: Review) -> Report:
     lines = [told(made) for made in work.made]
     lines.append(f"{left:,} still wait" if left else "nothing waits for a decision")
     if work.unread():
-        lines.append(f"{work.unread():,} files cannot be shown: recall coord verify")
+        lines.append(f"{counted(work.unread(), 'file')} cannot be shown: recall coord verify")
     rows = [
         {
             "proposal_id": made.document.id,
