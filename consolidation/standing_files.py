@@ -36,6 +36,12 @@ from transcript.sieve import Sieve, type_field
 TYPE = "standing"
 HOW = ("scaffold", "seen", "pack", "approved", "accepted")
 CHANGED, NEW, MISSING = "standing_ungoverned", "standing_new", "standing_missing"
+SAYS = {
+    CHANGED: "edited since somebody took responsibility for it; look at it, then 'recall standing accept'",
+    NEW: "not known yet; 'recall standing accept' takes responsibility for it",
+    MISSING: "gone; put it back, or 'recall standing accept' that it is",
+}
+WARNINGS = frozenset({NEW})  # of a change that fails no verification
 TEMPLATES = ("IDENTITY.md", "USER.md", "roles/reviewer.md", "instructions/project.md")
 
 

@@ -104,6 +104,7 @@ def _told(app: App, harness: str, role: str, audience: str) -> dict[str, Any]:
 
 
 def _lines(found: StandingSet, ranked: list[tuple[Entry, str]], missing: list[str]) -> list[str]:
+    from consolidation.standing_files import SAYS
     from transcript.telling import counted
 
     loaded = [one for one, state in ranked if state == "loaded"]
@@ -122,17 +123,10 @@ def _lines(found: StandingSet, ranked: list[tuple[Entry, str]], missing: list[st
     lines += [f"failed      {key}: {why}" for key, why in found.failed[:MOST_FAILED]]
     if len(found.failed) > MOST_FAILED:
         lines.append(f"failed      and {len(found.failed) - MOST_FAILED:,} more; --json names all")
-    lines += [f"changed     {one.key}: {CHANGES[one.code]}" for one in found.changes]
+    lines += [f"changed     {one.key}: {SAYS[one.code]}" for one in found.changes]
     withheld = {one.event for one, state in ranked if state == "withheld"}
     lines += [f"conflict    {one.told}" for one in found.conflicts if one.memory not in withheld]
     return lines
-
-
-CHANGES = {
-    "standing_ungoverned": "edited since somebody took responsibility for it; 'recall standing accept' does",
-    "standing_new": "new; 'recall standing accept' takes responsibility for it",
-    "standing_missing": "gone",
-}
 
 
 def _line(one: Entry, state: str) -> str:
