@@ -49,14 +49,17 @@ class _Console:
         self._write(visible(text) + "\n")
 
     def ask(self, text: str) -> str:
-        _forget_typed(self._input)
-        self._write(visible(text) + " ")
         line = b""
-        while not line.endswith(b"\n"):
-            part = os.read(self._input, 4096)
-            if not part:
-                raise NotConfirmed("nobody answered; nothing was decided")
-            line += part
+        try:
+            _forget_typed(self._input)
+            self._write(visible(text) + " ")
+            while not line.endswith(b"\n"):
+                part = os.read(self._input, 4096)
+                if not part:
+                    raise EOFError
+                line += part
+        except (OSError, EOFError):  # the terminal was closed
+            raise NotConfirmed("nobody answered; nothing was decided") from None
         return line.decode("utf-8", "replace").strip()
 
     def _write(self, text: str) -> None:
@@ -99,7 +102,8 @@ def _forget_typed(descriptor: int) -> None:
     if sys.platform != "win32":
         import termios
 
-        termios.tcflush(descriptor, termios.TCIFLUSH)
+        with contextlib.suppress(termios.error):
+            termios.tcflush(descriptor, termios.TCIFLUSH)
 
 
 def harness_of(env: Mapping[str, str]) -> str:

@@ -1,5 +1,6 @@
 """Two processes decide or apply at once: one does it, and the other says that it was done."""
 
+import itertools
 import json
 import os
 import subprocess
@@ -33,6 +34,7 @@ class Arena:
 
     def __init__(self, base: Path) -> None:
         self.base, self.root, self.data = base, base / "shop", base / "data"
+        self._count = itertools.count()
         self.root.mkdir()
         (self.root / "time.md").write_text("UTC\n")
         self.desk = CoordDesk(init(self.root, self.data), self.data, ApprovalSettings(), datetime.now(UTC))
@@ -49,7 +51,7 @@ class Arena:
 
     def race(self, *lines: tuple[str, ...]) -> list[tuple[int, dict[str, Any]]]:
         """Exit code and report of commands that run at once."""
-        go = self.base / f"go-{time.monotonic_ns()}"
+        go = self.base / f"go-{next(self._count)}"
         path = f"{TESTS}{os.pathsep}{TESTS.parent}"
         env = {name: value for name, value in os.environ.items() if name not in AGENTS}
         env |= {"PYTHONPATH": path, "RECALL_HOME": str(self.data), "HOME": str(self.base)}

@@ -5,32 +5,20 @@ import random
 import shutil
 import subprocess
 import uuid
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 import yaml
-from support.command import runner
+from support.coord_shop import FIELDS, Shop, make_shop
 from support.person import sit_down
-from support.project import git_project
 from support.record import NOW, make_draft
 
 from consolidation.coord_read import View, fitted
 from recall.cli.app import App
 from recall.cli.curate import AGENTS
-from transcript.log import Log
 from transcript.proposals import fold_proposals
 from transcript.verify import verify
 
-FIELDS = {
-    "mode": str,
-    "schema_version": int,
-    "id": (str, type(None)),
-    "state": (str, type(None)),
-    "evidence_refs": list,
-    "canonical_changed": bool,
-    "human_decision_required": bool,
-}
 TAIL = (
     "mode: ",
     "id: ",
@@ -41,59 +29,9 @@ TAIL = (
 )
 
 
-class Shop:
-    """A project with a file of evidence, and what is typed in it."""
-
-    def __init__(self, call, folder: Path) -> None:
-        self._call, self.folder = call, folder
-        self.memory = folder / ".coord" / "memory.yml"
-        self.log = Log(App.here().workspace())
-
-    def __call__(self, *words: str):
-        return self._call(*words)
-
-    def told(self, *words: str, code: int = 0) -> dict:
-        """What a command says with --json; its exit code is looked at as well."""
-        done = self._call("coord", *words, "--json")
-        assert done.code == code, (words, done.out, done.err)
-        [row] = done.rows()
-        assert list(row)[: len(FIELDS)] == list(FIELDS)
-        assert all(isinstance(row[name], kind) for name, kind in FIELDS.items())
-        return row
-
-    def propose(self, summary: str = "Times are stored in UTC", *more: str, operation: str = "add") -> str:
-        evidence = () if "--evidence" in more else ("--evidence", "docs/time.md")
-        return str(self.told("propose", operation, "--summary", summary, *evidence, *more)["id"])
-
-    def approve(self, name: str) -> None:
-        self.told("decide", name, "approve", "--rationale", "as agreed")
-
-    def applied(self, *given: str, operation: str = "add") -> str:
-        """The id of an item that was proposed, approved and applied."""
-        name = self.propose(*given, operation=operation)
-        self.approve(name)
-        return str(self.told("apply", name)["event_id"])
-
-    def bytes(self) -> bytes:
-        return self.memory.read_bytes() if self.memory.exists() else b""
-
-    def refused(self) -> list[str]:
-        return list(fold_proposals(self.log).refused.elements())
-
-
 @pytest.fixture
-def shop(capsys, tmp_path: Path, monkeypatch) -> Iterator[Shop]:
-    folder = git_project(tmp_path / "shop")
-    (folder / "docs").mkdir()
-    (folder / "docs" / "time.md").write_text("All clocks run on UTC.\n")
-    monkeypatch.chdir(folder)
-    for name in AGENTS:
-        monkeypatch.delenv(name, raising=False)
-    monkeypatch.setenv("RECALL_ACTOR", "human:ana")
-    call = runner(capsys)
-    assert call("init").code == 0
-    sit_down(monkeypatch)
-    return Shop(call, folder)
+def shop(capsys, tmp_path: Path, monkeypatch) -> Shop:
+    return make_shop(capsys, tmp_path, monkeypatch)
 
 
 # -- what every run tells ------------------------------------------------------------------
