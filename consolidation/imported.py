@@ -108,11 +108,17 @@ def _candidate(hand: Hand, document: Document, path: str) -> Candidate:
         projects=document.projects,
         roles=document.roles,
         tags=document.tags,
-        privacy=document.privacy or hand.settings.memory.privacy,
+        privacy=_privacy(hand, document),
         file=(path, document.sha256),
     )
     whole = secrets.mask(document.statement, hand.key)[0]  # a text of several paragraphs keeps them
     return replace(made, text=whole)
+
+
+def _privacy(hand: Hand, document: Document) -> str:
+    """Who may see it, as the file says: that others may is not for an agent to say."""
+    named = document.privacy or hand.settings.memory.privacy
+    return "project" if document.privacy == "shared" and not hand.is_person else named
 
 
 def _sources(hand: Hand, document: Document) -> list[Span]:

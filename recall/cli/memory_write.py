@@ -27,6 +27,9 @@ role_option = click.option("--for", "roles", multiple=True, metavar="ROLE", help
 private_option = click.option(
     "--private", is_flag=True, help="Never shown outside this project, nor to a remote reviewer."
 )
+shared_option = click.option(
+    "--shared", is_flag=True, help="Others may see it too: shared channels, other agents. A person's choice."
+)
 valid_to_option = click.option(
     "--valid-to", metavar="DATE", help="Until when it holds; a day alone is the last one on which it does (UTC)."
 )
@@ -45,6 +48,7 @@ tag_option = click.option("--tag", "tags", multiple=True, metavar="TAG", help="A
 @role_option
 @click.option("--critical", is_flag=True, help="The roles of --for must have it.")
 @private_option
+@shared_option
 @click.option("--valid-from", metavar="DATE", help="Since when it holds (UTC); by default from now on.")
 @valid_to_option
 @click.option("--avoid", default="", metavar="X", help="The mistake that it keeps from being made: what not to do.")
@@ -62,6 +66,7 @@ def add(
     roles: tuple[str, ...],
     critical: bool,
     private: bool,
+    shared: bool,
     valid_from: str | None,
     valid_to: str | None,
     avoid: str,
@@ -103,7 +108,7 @@ def add(
         tags=tags,
         mistake=(avoid, instead) if avoid else None,
         worker=said.worker,
-        **({"privacy": "private"} if private else {}),
+        **privacy_of(hand, private, shared),
     )
     if said.worker:
         found = proposed(hand, candidate)
@@ -137,6 +142,7 @@ def add(
 @click.option("--type", "kind", type=click.Choice(MEMORY_TYPES), help="What it is.")
 @valid_to_option
 @private_option
+@shared_option
 @curated
 @pass_app
 def edit(
@@ -151,6 +157,7 @@ def edit(
     kind: str | None,
     valid_to: str | None,
     private: bool,
+    shared: bool,
     said: Said,
 ) -> None:
     """Say a memory in other words, or change what stands around it.
@@ -171,7 +178,7 @@ def edit(
         changed["tags"] = [one for one in dict.fromkeys((*memory.tags, *tags)) if one not in untags]
     changed |= {key: list(dict.fromkeys(new)) for key, new in (("projects", projects), ("roles", roles)) if new}
     changed |= {"type": kind} if kind else {}
-    changed |= {"privacy": "private"} if private else {}
+    changed |= privacy_of(hand, private, shared)
     changed |= {"valid_to": ends(valid_to, memory.valid_from)} if valid_to else {}
     restates = statement is not None or why is not None
     if not restates and not changed:
@@ -229,6 +236,17 @@ def correct(app: App, name: str, statement: str | None, because: str, why: str |
 
 
 COMMANDS = (add, edit, correct)
+
+
+def privacy_of(hand: Hand, private: bool, shared: bool) -> dict[str, str]:
+    """The class that was asked for, {} for none; CurationError where an agent would let others see."""
+    from transcript.errors import CurationError
+
+    if private and shared:
+        raise click.UsageError("--private and --shared say the opposite")
+    if shared and not hand.is_person:
+        raise CurationError(f"{hand.by.name} is an agent; what others may see is a person's choice")
+    return {"privacy": "private" if private else "shared"} if private or shared else {}
 
 
 def at_work(app: App, said: Said, *, adds: bool = False) -> tuple[Desk, Hand]:

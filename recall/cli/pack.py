@@ -41,8 +41,8 @@ def install(app: App, ctx: click.Context, folder: Path, reason: str | None, as_j
     """Install the pack of FOLDER, whole or not at all; another version of it is replaced.
 
     A person approves it at their terminal: every file that a session would be told is shown first, and the pack's hash
-    is signed. An agent's install waits as a proposal (exit code 1). Knowledge alone needs no approval: it becomes
-    memories, as inferences.
+    is signed. An agent's install waits as a proposal (exit code 1). Knowledge alone, which becomes memories as
+    inferences, needs no approval where a person installs it.
 
     \b
         recall pack install ./reviewer-pack
@@ -57,7 +57,7 @@ def install(app: App, ctx: click.Context, folder: Path, reason: str | None, as_j
     if held is not None and held.sha256 == pack.sha256:
         told(as_json, pack, "installed", f"pack {pack.name} {pack.version} is installed already", changed=False)
         return
-    if pack.prompted:
+    if needs_approval(app, pack):
         waits = through(app, action_of(root, pack), reason)
         if waits:
             ctx.exit(waiting(as_json, pack, waits))
@@ -86,7 +86,7 @@ def remove(app: App, ctx: click.Context, name: str, reason: str | None, as_json:
     pack = packs.installed(root, name)
     if pack is None:
         raise PackError(f"no pack is called {name}; 'recall pack list' shows what is installed")
-    if pack.prompted:
+    if needs_approval(app, pack):
         manifest = f"{packs.place_of(root, name).relative_to(root).as_posix()}/.{packs.MANIFEST}"
         action = {
             "operation": "delete",
@@ -148,6 +148,13 @@ def build(app: App, folder: Path, name: str, version: str, as_json: bool) -> Non
     write_atomic(folder / packs.MANIFEST, packs.manifest(folder, name=name, version=version))
     pack = packs.read(folder)
     told(as_json, pack, "built", f"wrote {folder / packs.MANIFEST}: {contents(pack)}, {pack.sha256[:12]}")
+
+
+def needs_approval(app: App, pack: Pack) -> bool:
+    """Whether a person signs it: what a session would be told, and whatever an agent installs or removes."""
+    from recall.cli.person import harness_of
+
+    return bool(pack.prompted or harness_of(app.env))
 
 
 def through(app: App, action: dict[str, Any], reason: str | None) -> str:

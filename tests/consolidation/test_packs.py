@@ -331,6 +331,9 @@ def test_knowledge_alone_needs_nobody_and_is_taken_away_again(copy, project, rec
         shutil.rmtree(copy / name)
     recall("pack", "build", str(copy), "--name", "reviewer", "--version", "1.0.0")
     monkeypatch.setenv("CLAUDECODE", "1")
+    waits = recall("pack", "install", str(copy))
+    assert (waits.code, packs.names(project)) == (1, [])
+    monkeypatch.delenv("CLAUDECODE")
 
     assert recall("pack", "install", str(copy)).code == 0
     assert len(brought(project)) == 1

@@ -245,6 +245,25 @@ def test_a_grant_names_something_that_a_turn_can_show(project, recall, memory, m
     assert "is of type memory.candidate" in done.err
 
 
+def test_a_person_says_that_others_may_see_a_memory_and_an_agent_does_not(project, recall, memory, monkeypatch):
+    assert recall("memory", "edit", memory, "--shared", "--as", "human", "--actor", "ana").code == 0
+    assert load(workspace(project).run_dir).seen(memory, "peer", now=datetime.now(UTC))
+    assert recall("memory", "edit", memory, "--private", "--shared").code == 2
+    recall("memory", "edit", memory, "--private", "--as", "human", "--actor", "ana")
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    for words in (["edit", memory, "--shared"], ["add", "The plan is ten.", "--shared"]):
+        done = recall("memory", *words)
+        assert (done.code, "is an agent" in done.err) == (1, True), done.err
+    assert not load(workspace(project).run_dir).seen(memory, "shared", now=datetime.now(UTC))
+    folder = project / "notes"
+    folder.mkdir()
+    (folder / "n.md").write_text("---\nprivacy: shared\ntype: lesson\n---\nThe plan is eleven.\n")
+    assert recall("memory", "import", str(folder)).code == 0
+    imported = next(e for e in Log(workspace(project)).read_back() if e.type == "memory.written")
+    assert imported.body["privacy"] == "project"
+
+
 # -- hooks only add --------------------------------------------------------------------------
 
 ADDS = {"additionalContext", "additional_context", "hookEventName", "hookSpecificOutput", "continue"}
