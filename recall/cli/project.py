@@ -1,9 +1,16 @@
 """`recall project`: rebuild the views from the record."""
 
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
 import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.output import emit, note, say
+
+if TYPE_CHECKING:
+    from transcript.workspace import Workspace
 
 MOST_NAMED = 8
 
@@ -18,7 +25,7 @@ def command(app: App, full: bool, dry_run: bool, as_json: bool) -> None:
 
     They hold nothing of their own: deleted or changed by hand, they are what they were after this. A memory's file
     that was changed is copied to .recall/memory/edited first, from where it is a proposal. Every command that records
-    something keeps them up to date.
+    something keeps them up to date. What the record knows of .coord/ and is missing there is written too.
 
     \b
         recall project
@@ -27,17 +34,33 @@ def command(app: App, full: bool, dry_run: bool, as_json: bool) -> None:
 
     workspace = app.workspace() if dry_run else app.writable_workspace()
     if dry_run:
-        written = differing(workspace)
+        written = (*differing(workspace), *_proposals(app, workspace, write=False))
         emit({"would_write": written}) if as_json else say(f"would write {named(written) or 'nothing'}")
         return
     done = project(workspace, snapshot=not full)
+    written = (*done.written, *_proposals(app, workspace, write=True))
     if as_json:
-        told = {"folder": str(done.folder), "written": done.written, "kept": done.kept, "seq": done.seq}
+        told = {"folder": str(done.folder), "written": written, "kept": done.kept, "seq": done.seq}
         emit({**told, "snapshot": done.from_snapshot})
     else:
-        say(f"wrote {named(done.written) or 'nothing: all files are as the record says'} (event {done.seq})")
+        say(f"wrote {named(written) or 'nothing: all files are as the record says'} (event {done.seq})")
         for path in done.kept:
             note(f"changed by hand, kept as {path}; 'recall memory list --proposals' shows what it says")
+
+
+def _proposals(app: App, workspace: Workspace, *, write: bool) -> tuple[str, ...]:
+    """Files below .coord/ that are missing, written from the record; what differs otherwise is verify's to tell."""
+    from consolidation.coord_desk import CoordDesk
+    from transcript.projections import coord_files
+
+    desk = CoordDesk(workspace, app.data, app.config.approval(), app.now())
+    if not desk.state().documents:
+        return ()
+    if not write:
+        return tuple(f"{coord_files.FOLDER}/{name}" for name in coord_files.missing(desk.root, desk.state()))
+    with desk.lock():
+        done = coord_files.restore(desk.root, desk.state())
+    return tuple(f"{coord_files.FOLDER}/{name}" for name in done.written)
 
 
 def named(files: tuple[str, ...]) -> str:

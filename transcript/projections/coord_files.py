@@ -226,6 +226,13 @@ def same_document(held: bytes, wanted: bytes) -> bool:
     return False
 
 
+def missing(root: Path, state: ProposalState) -> tuple[str, ...]:
+    """Return the names of the files that the record knows and that are not there, or are only its beginning."""
+    found: list[str] = []
+    check(root, state, lambda code, where: found.append(where) if code in ("coord_missing", "coord_behind") else None)
+    return tuple(name.partition(":")[0] for name in found)
+
+
 def restore(root: Path, state: ProposalState, *, replace: bool = False, keep: Path | None = None) -> Restored:
     """Write what is missing from the record, and the rest of a memory.yml that is its beginning.
 
