@@ -174,13 +174,14 @@ def test_a_template_that_was_filled_in_is_told_and_new_and_a_later_edit_is_ungov
 
 
 def test_a_person_sees_the_file_and_types_its_hash_and_anything_else_changes_nothing(call, monkeypatch):
-    path = identity()
+    path = identity(text="You keep the shop running.\nIt is p\u0430id.\u200b\n")
     typist = sit_down(monkeypatch, "no")
 
     refused = call("standing", "accept", str(path))
 
     assert refused.code == 1
-    assert "You keep the shop running." in typist.shown[0]
+    assert typist.shown[0] == "You keep the shop running."
+    assert typist.shown[1] == r"It is p\u{0430}id.\u{200B}"
     assert standing_files.governed(Log(workspace())) == {}
 
 
