@@ -16,7 +16,7 @@ from recall import window_state
 from recall.injection import frame
 from recall.live_window import Index, LiveWindow
 from recall.window_items import Item
-from recall.window_policy import Plan, Step
+from recall.window_policy import SLIDING, Plan, Step
 from recall.window_pruned import APPLIED, restate
 from transcript.canonical import b32id, canonical
 from transcript.errors import RecallError
@@ -84,13 +84,24 @@ def apply(
     if missing:
         reason = f"{counted(len(missing), 'event')} not preserved: {missing[0].event[:10]} {missing[0].why}"
     draft = _draft(seen, plan, state, reason, now)
+    if out is not None and state == APPLIED:  # before the record says so: a host that gets no window drops nothing
+        write_atomic(out, json.dumps(window_for_host(seen, plan)).encode("ascii"))
     log.append([draft], now=now)
     if state != APPLIED:
         return Applied(state, reason, draft.id, tuple(missing))
-    if out is not None:
-        write_atomic(out, json.dumps(window_for_host(seen, plan)).encode("ascii"))
-    file = restate(log, seen.session)
-    return Applied(state, reason, draft.id, file=file)
+    return Applied(state, reason, draft.id, file=restate(log, seen.session))
+
+
+def stuck(seen: LiveWindow, plan: Plan, done: Applied) -> str:
+    """Return why a full window could not be relieved, "" where it is not full, or where something left.
+
+    Where the harness compacts by itself, only an index that cannot be asked is a reason.
+    """
+    if seen.pressure.share < 1 or done.state == APPLIED:
+        return ""
+    if done.state == REFUSED or plan.policy == SLIDING:
+        return done.reason
+    return f"the index cannot be asked: {seen.index.error}" if seen.index.error else ""
 
 
 def window_for_host(seen: LiveWindow, plan: Plan) -> dict[str, Any]:

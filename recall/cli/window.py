@@ -107,10 +107,8 @@ def apply_command(
         return _told_dry(seen, made, [(one.event, one.why) for one in missing], as_json=as_json)
     app.writable_workspace()
     done = window_apply.apply(log, seen, made, now=app.now(), logged_is_enough=logged_is_enough, out=out)
-    handoff = None
-    if seen.pressure.share >= 1 and (done.state == window_apply.REFUSED or (seen.index.error and not made.steps)):
-        why = done.reason if done.state == window_apply.REFUSED else f"the index cannot be asked: {seen.index.error}"
-        handoff = window_apply.emergency(log, seen.session, why, now=app.now())
+    why = window_apply.stuck(seen, made, done)
+    handoff = window_apply.emergency(log, seen.session, why, now=app.now()) if why else None
     told = {
         "session": seen.session,
         "state": done.state,

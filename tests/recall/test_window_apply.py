@@ -364,6 +364,30 @@ def test_a_missing_event_is_exit_1_and_a_full_window_with_no_index_exit_3(
     assert [body["mark"] for body in of_type(log, "mark")] == ["compaction_emergency"]
 
 
+def test_a_full_window_in_which_everything_is_protected_gets_its_handoff_too(
+    log: Log, call: Callable[..., Result], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECALL_WINDOW_KEEP_EXCHANGES", "9")
+
+    stuck = call("window", "apply", *SIZE, "--json")
+    by_itself = call("window", "apply", "--window", "100", "--json")
+
+    (one,), (other,) = stuck.rows(), by_itself.rows()
+    assert (stuck.code, one["state"], bool(one["handoff"])) == (3, "skipped", True)
+    assert (by_itself.code, other["state"], other["handoff"]) == (0, "skipped", None)
+
+
+def test_a_window_that_cannot_be_written_for_the_host_leaves_everything_as_it_was(
+    log: Log, call: Callable[..., Result], tmp_path: Path
+) -> None:
+    result = call("window", "apply", *SIZE, "--out", str(tmp_path / "no folder" / "window.json"))
+
+    assert result.code == 1
+    assert "no folder" in result.err
+    assert of_type(log, "prune") == []
+    assert window_state.pruned(log.workspace.run_dir, "s1") == frozenset()
+
+
 @pytest.mark.parametrize(
     ("words_given", "says"),
     [

@@ -11,12 +11,13 @@ from support.claude import ClaudeSession
 from support.command import Result, runner
 from support.dialogue import Dialogue
 
-from recall import window_host
+from recall import background, spawn, window_host
+from recall.cli import checkpoint_job
+from recall.cli.app import App
 from recall.memory_settings import ConsolidationSettings
-from recall.pressure import crossing
 from recall.window_host import HostWindow, checkpoint_at, fault, given, observed, of
-from transcript.capture import sync
 from transcript.log import Log
+from transcript.paths import secure_dir
 from transcript.workspace import init
 
 DEFAULT = ConsolidationSettings()
@@ -138,30 +139,40 @@ def test_the_compactions_that_were_seen_are_those_that_nobody_asked_for(tmp_path
 
 
 @pytest.mark.parametrize(("tokens", "percent"), [(64_000, 80), (200_000, 50), (1_000_000, 95)])
-def test_in_a_growing_session_the_checkpoint_is_asked_for_before_the_host_compacts(
-    tmp_path: Path, tokens: int, percent: int
+def test_in_a_growing_session_the_checkpoint_stands_before_the_hosts_compaction(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, tokens: int, percent: int
 ) -> None:
-    """LCA-D-05: through the session's own file, as a hook's capture meets it."""
-    root, home = tmp_path / "project", Path(os.environ["HOME"])
+    """LCA-D-05: through the session's own file, the capture behind each turn and the checkpoint's own process."""
+    root, data, home = tmp_path / "project", secure_dir(tmp_path / "data"), Path(os.environ["HOME"])
     root.mkdir()
+    workspace = init(root, data)
+    monkeypatch.setattr(spawn, "detach", lambda *words, **more: 0)
+    env = {**os.environ, **claude_env(tokens, percent), "RECALL_INDEX_MODEL": "none:at-all"}
+    app = App(env, root, data)
+    trigger = of("claude-code", env, root).trigger_tokens
     session = ClaudeSession(cwd=str(root))
     session.user("Go on.")
-    session.write(home / ".claude")
-    workspace = init(root, tmp_path / "data")
-    sync(workspace, tmp_path / "data", os.environ)
-    env = {**os.environ, **claude_env(tokens, percent)}
-    trigger = of("claude-code", env, root).trigger_tokens
-    log, asked_at = Log(workspace), 0
 
-    for used in range(0, trigger, tokens // 40):
+    for used in range(0, tokens, tokens // 20):
+        if used >= trigger:
+            session.compact("All of it.")
         usage = {"input_tokens": used, "output_tokens": 1}
         session.record("assistant", message={"id": f"m{used}", "role": "assistant", "content": [], "usage": usage})
         session.write(home / ".claude")
-        if crossing(log, session.session, DEFAULT, env):
-            asked_at = used
+        background.capture(data, root, env)
+        background.start_checkpoints(workspace, data, root, env, [("Stop", session.session)])
+        again = data / "run" / f"checkpoint-{workspace.id}.again"
+        if again.exists():
+            checkpoint_job.rounds(app, again)
+        if used >= trigger:
             break
 
-    assert 0 < asked_at < trigger
+    log = Log(workspace)
+    (boundary,) = (event for event in log.read() if event.body.get("subtype") == "compact_boundary")
+    made = [event for event in log.read() if event.type == "checkpoint"]
+    assert [event.body["trigger"] for event in made][:1] == ["pressure"]
+    assert made[0].seq < boundary.seq
+    assert made[0].body["state"] == "complete"
 
 
 @pytest.fixture
