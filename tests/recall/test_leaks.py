@@ -16,6 +16,8 @@ import pytest
 from click.testing import CliRunner
 from mcp import Client
 from support.command import Result, runner
+from support.embedder import StubEmbedder
+from support.hooks import SITE, client_command, hold_lock, run_client
 from support.project import exchanges
 
 from consolidation import standing_set
@@ -30,7 +32,9 @@ from recall.harness import Payload, recognise
 from recall.hook_start import HookStart
 from recall.hook_turn import HookTurn, Means
 from recall.mcp_server import environment, server
+from recall.resident import Resident
 from recall.settings import GateSettings, Settings
+from recall.warm_model import WarmModel
 from transcript.curation import Author, Setting, observation
 from transcript.event import stamp
 from transcript.grants import granted
@@ -165,6 +169,30 @@ def test_1_a_shared_channel_named_for_the_session(place: Place) -> None:
     clean(start)
     assert b"release notes stay short" not in start
     clean(place.recall("query", "salary review").out)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="clients are started as on Unix")
+@pytest.mark.parametrize("how", ["client", "service"])
+def test_1_a_shared_channel_in_the_real_client_and_service(place: Place, how: str) -> None:
+    """The process that a harness starts, and the service that answers for it, take the audience alike."""
+    place.config('[audience]\nshared_channels = "ops"\n[gate]\nitem = false\nevidence = false\nmargin = false\n')
+
+    def answer(**more: str) -> bytes:
+        whole = {"harness": "pi", "session_id": os.urandom(4).hex(), "hook_event_name": "UserPromptSubmit"}
+        raw = json.dumps({**whole, "cwd": str(place.folder), "prompt": ASKED, **more}).encode()
+        if how == "client":
+            return run_client(place.data, raw, command=client_command(place.data, harness="pi")).out
+        return Resident(place.data, SITE, WarmModel(StubEmbedder), os.environ).respond("pi", raw, 60).output
+
+    held = hold_lock(place.data)
+    try:
+        assert MEMORY.encode() in answer(channel="dm")
+        clean(answer(channel="ops"))
+        clean(answer(channel="ops", audience="private"))
+        place.config("[audience\n")
+        clean(answer(channel="dm"))
+    finally:
+        os.close(held)
 
 
 def test_2_a_peer(place: Place) -> None:
