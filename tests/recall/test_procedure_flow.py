@@ -2,6 +2,8 @@
 
 import json
 import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -133,3 +135,28 @@ def test_an_agent_s_proposal_waits_and_nothing_is_written(call, monkeypatch):
     assert "agent" in decided.out + decided.err
     assert not file().exists()
     assert json.loads(json.dumps(made))["human_decision_required"] is True
+
+
+def test_a_night_without_a_terminal_ends_asks_nothing_and_leaves_what_waits_waiting(call, monkeypatch):
+    (waits,) = propose(call, uses(call, 2)).rows()
+    monkeypatch.setenv("CLAUDECODE", "1")
+    monkeypatch.delenv("RECALL_ACTOR")
+    call("memory", "add", "Deploy with make ship.", "--type", "runbook")
+    monkeypatch.delenv("CLAUDECODE")
+    pending = call("memory", "list", "--proposals", "--json").out
+    assert "Deploy with make ship." in pending
+
+    night = subprocess.run(
+        [sys.executable, "-m", "recall.cli.main", "consolidate", "--nightly"],
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        start_new_session=True,  # no terminal to open
+        check=False,
+    )
+
+    assert night.returncode == 0, night.stdout + night.stderr
+    assert [line.split()[0] for line in night.stdout.splitlines()][2:4] == ["consolidate", "verify"]
+    assert "?" not in night.stdout + night.stderr
+    assert fold_proposals(record()).documents[waits["id"]].state == "proposed"
+    assert "Deploy with make ship." in call("memory", "list", "--proposals", "--json").out
