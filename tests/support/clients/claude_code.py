@@ -28,6 +28,10 @@ class ClaudeCode(Client):
             "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC": "1",
             "DISABLE_AUTOUPDATER": "1",
             "DISABLE_TELEMETRY": "1",
+            # It leaves out the tools of a server that is not up within 5 s: a busy machine is slower than that.
+            "MCP_CONNECTION_NONBLOCKING": "0",
+            "MCP_CONNECT_TIMEOUT_MS": "120000",
+            "MCP_TIMEOUT": "120000",
         }
 
     def words(self, prompt: str, port: int, *, resume: bool) -> list[str]:
