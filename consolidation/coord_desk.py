@@ -22,7 +22,7 @@ from transcript.event import Draft, Event, stamp
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.projections import coord_files, coord_lines
-from transcript.proposals import Proposal, ProposalState, fold_proposals
+from transcript.proposals import Proposal, ProposalState, caught_up
 from transcript.strict_json import MOST_BYTES
 from transcript.workspace import Workspace
 
@@ -78,6 +78,7 @@ class CoordDesk:
         self.keys = KeyStore(data)
         self._depth = 0
         self._state: ProposalState | None = None
+        self._stale = True
         self._found: Found | None = None
         self._keys: dict[str, Key | KeyFault] = {}
         self._revoked: Mapping[str, str] | None = None
@@ -116,14 +117,14 @@ class CoordDesk:
 
     def _changed(self) -> None:
         """Forget what follows from the record and memory.yml."""
-        self._state, self._used, self._memory_fault = None, None, None
+        self._stale, self._used, self._memory_fault = True, None, None
 
     # -- reading ---------------------------------------------------------------------------
 
     def state(self) -> ProposalState:
         """Return what the record says of proposals and the canonical memory."""
-        if self._state is None:
-            self._state = fold_proposals(self.log)
+        if self._stale or self._state is None:
+            self._state, self._stale = caught_up(self.log, self._state), False
         return self._state
 
     def documents(self) -> Found:

@@ -3,15 +3,17 @@
 The record is the authority: files below `.coord/` are written from it and held against it.
 """
 
+import contextlib
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
-from transcript.event import PROPOSAL_TYPES, Event
+from transcript.errors import RecordError
+from transcript.event import PROPOSAL_TYPES, Event, Position
 from transcript.log import Log
-from transcript.sieve import Sieve
+from transcript.sieve import Sieve, type_field
 
 DECIDED = {"approve": "approved", "decline": "declined", "revise": "revised"}
 # What was approved is not what stands there any more: it waits for a person again. Other refusals leave the state.
@@ -33,7 +35,9 @@ RESETTING = frozenset(
         "key_revoked",
     }
 )
-_SIEVE = Sieve(types=(b'"type":"proposal.',))
+_PROPOSAL = b'"type":"proposal.'
+_SIEVE = Sieve(types=(_PROPOSAL,))
+_SINCE = Sieve(types=(_PROPOSAL, type_field("redaction")))
 Stage = tuple[str, Mapping[str, Any] | None]
 
 
@@ -109,7 +113,7 @@ class ProposalState:
     keys: dict[str, KeyState] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
     promoted: list[Mapping[str, Any]] = field(default_factory=list)
-    through: int = 0
+    through: Position | None = field(default=None, compare=False)  # how far the record was read
 
     def item(self, event_id: str) -> Applied | None:
         """Return the applied item of an id, None where there is none."""
@@ -123,28 +127,51 @@ def event_id_of(store_id: str, proposal: str) -> str:
 
 def fold_proposals(log: Log) -> ProposalState:
     """Return what the record says of proposals, decisions and the canonical memory. Reads only."""
-    opened = ((event, log.body(event)) for event in log.read(sieve=_SIEVE) if event.type in PROPOSAL_TYPES)
-    return fold(opened, log.workspace.id)
+    return caught_up(log, None)
 
 
-def fold(events: Iterable[tuple[Event, Mapping[str, Any]]], store_id: str) -> ProposalState:
-    """Return what events of a record add up to, given in its order with their bodies opened."""
-    state = ProposalState(store_id)
-    for event, body in events:
-        state.through = event.seq
-        if not body:
-            _erased(state, event)
-        elif event.type == "proposal.proposed":
-            _proposed(state, event, body)
-        elif event.type == "proposal.key":
-            known = state.keys.get(body["key_id"])
-            if known is None or known.change != "revoked":  # nothing takes a revocation back
-                state.keys[body["key_id"]] = KeyState(body["key_id"], body["change"], event.seq, body.get("reason", ""))
-        elif event.type == "proposal.promoted":
-            state.promoted.append(body)
-        elif body.get("proposal_id") in state.documents:
-            _changed(state, event, body)
+def caught_up(log: Log, state: ProposalState | None) -> ProposalState:
+    """Return a state that was folded before, with what came since; folded anew where something was erased meanwhile."""
+    end = log.head().position
+    if state is not None and state.through is not None and state.through != end:
+        state = _read_on(log, state, state.through, end)
+    if state is None or state.through is None:
+        state = ProposalState(log.workspace.id)
+        for event in log.read(sieve=_SIEVE):
+            if event.seq > end.seq:
+                break
+            take(state, event, log.body(event))
+    state.through = end
     return state
+
+
+def _read_on(log: Log, state: ProposalState, start: Position, end: Position) -> ProposalState | None:
+    """Return the state with what stands behind a position, None where it cannot be trusted any more."""
+    with contextlib.suppress(RecordError):  # an old record was put back
+        for event in log.read(start, sieve=_SINCE):
+            if event.seq > end.seq:
+                break
+            if event.type == "redaction":
+                return None
+            take(state, event, log.body(event))
+        return state
+    return None
+
+
+def take(state: ProposalState, event: Event, body: Mapping[str, Any]) -> None:
+    """Fold one event, its body opened, into a state; the events come in the order of the record."""
+    if event.type not in PROPOSAL_TYPES:
+        return
+    if not body:
+        _erased(state, event)
+    elif event.type == "proposal.proposed":
+        _proposed(state, event, body)
+    elif event.type == "proposal.key":
+        state.keys[body["key_id"]] = KeyState(body["key_id"], body["change"], event.seq, body.get("reason", ""))
+    elif event.type == "proposal.promoted":
+        state.promoted.append(body)
+    elif body.get("proposal_id") in state.documents:
+        _changed(state, event, body)
 
 
 def _proposed(state: ProposalState, event: Event, body: Mapping[str, Any]) -> None:

@@ -10,12 +10,14 @@ import yaml
 from support.record import NOW, STAMP, make_log, make_workspace
 
 from transcript import proposal_drafts as drafts
+from transcript import redaction
 from transcript.errors import CoordError
 from transcript.log import Log
 from transcript.projections import coord_files, coord_lines
 from transcript.projections.coord_files import append
 from transcript.projections.coord_lines import line, line_hash, read_items, yaml_text
-from transcript.proposals import event_id_of, fold_proposals
+from transcript.proposals import caught_up, event_id_of, fold_proposals
+from transcript.redaction_plan import plan_text
 from transcript.strict_json import strict_json
 
 # What YAML takes for structure, or for no character at all, and what JSON escapes.
@@ -269,3 +271,21 @@ def test_git_ignores_the_folder_as_soon_as_the_project_is_initialised(tmp_path: 
     append(root, memory("one"))
 
     assert (before, subprocess.run(asked, check=False).returncode) == (1, 0)
+
+
+def test_a_state_is_carried_on_and_folded_anew_where_words_went(log: Log) -> None:
+    """What a run folded once it does not read again; an erasure behind it is no reason to trust it."""
+    state = fold_proposals(log)
+    applied(log, 5)
+    on = caught_up(log, state)
+    anew = fold_proposals(log)
+    redaction.erase(log.workspace, lambda: plan_text(log.workspace, "word-2"), now=NOW)
+
+    after = caught_up(Log(log.workspace), on)
+
+    assert on is state
+    assert on == anew
+    assert len(on.applied) == 4
+    assert after is not on
+    assert after == fold_proposals(Log(log.workspace))
+    assert [one.item is None for one in after.applied] == [False, True, False, False]
