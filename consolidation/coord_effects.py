@@ -32,6 +32,13 @@ from transcript.workspace import Workspace
 ALWAYS, RESTORE = "always-loaded", "restore"  # subjects of an action on a memory
 EVERYONE = "*"
 SUFFIX = ".md"
+FOLLOWS = {
+    "memory": {"memories", "standing"},
+    "candidate": {"memories", "standing"},
+    "procedure": {"standing"},
+    "identity": {"standing"},
+    "pack": {"memories", "standing"},
+}
 KINDS = {"procedure": PROCEDURAL, "identity": SEMANTIC}
 Action = Mapping[str, Any]
 Effect = dict[str, Any]
@@ -67,7 +74,7 @@ class RecallEffects:
     def __init__(self, workspace: Workspace, root: Path, settings: Settings, parts: Parts) -> None:
         self.workspace, self.root, self.settings, self.parts = workspace, root, settings, parts
         self.log = Log(workspace)
-        self.touches_standing = False  # whether something landed that the standing set has to follow
+        self.changed: set[str] = set()  # what has to follow: `memories`, `standing`
         self._state: MemoryState | None = None
 
     @property
@@ -125,6 +132,7 @@ class RecallEffects:
         """Return the events of the effect, and its body for `proposal.applied`."""
         target = str(action["target_ref"] or "")
         scheme, rest = scheme_of(target)
+        self.changed |= FOLLOWS.get(scheme, set())
         told, actor = _told(at, str(decision["nonce"])), str(decision["actor"])
         if scheme == "memory":
             kind, made = self._of_memory(action, rest, decision, told, actor)
@@ -207,7 +215,7 @@ class RecallEffects:
     def land(self, effect: Mapping[str, Any]) -> None:
         """Write the files of an effect that the record holds; done again it changes nothing."""
         self._state = None
-        self.touches_standing = True
+        self.changed |= {"memories", "standing"}
         if effect["kind"] in KINDS:
             _write(self.root, str(effect["path"]), str(effect["text"]).encode(), str(effect["sha256"]))
         elif str(effect["target"]).startswith("pack:") and self.parts.packs is not None:

@@ -6,6 +6,7 @@ import contextlib
 from typing import TYPE_CHECKING, Any
 
 from recall.cli.app import App
+from recall.cli.output import note
 from recall.cli.person import harness_of
 
 if TYPE_CHECKING:
@@ -25,9 +26,13 @@ LEAST = 6  # characters of an id's beginning
 def desk_of(app: App, *, writes: bool) -> CoordDesk:
     """The proposals of this project."""
     from consolidation.coord_desk import CoordDesk
+    from transcript.projections.coord_files import FOLDER
 
     workspace = app.writable_workspace() if writes else app.workspace()
-    return CoordDesk(workspace, app.data, app.config.approval(), app.now())
+    desk = CoordDesk(workspace, app.data, app.config.approval(), app.now())
+    if workspace.root is not None and workspace.root.resolve() != desk.root.resolve():
+        note(f"the shared memory of this workspace lies in {desk.root / FOLDER}")
+    return desk
 
 
 def effects_of(app: App, desk: CoordDesk) -> RecallEffects:
@@ -67,6 +72,7 @@ def settle(desk: CoordDesk, effects: RecallEffects) -> Settled:
         found = effects.declines(_turned_down(desk), stamp(desk.now))
         if found:
             desk.append(*found)
+            effects.changed.add("memories")
     return done
 
 
@@ -84,13 +90,16 @@ def _turned_down(desk: CoordDesk) -> dict[str, Mapping[str, object]]:
 
 
 def followed(app: App, desk: CoordDesk, effects: RecallEffects) -> None:
-    """Bring views, index and the standing context up to what was applied."""
+    """Bring views, and what else an action may have changed, up to what was applied."""
     from consolidation.standing_set import after_apply
     from recall.cli.memory_write import bring_up
     from recall.cli.work import settings_of
 
-    bring_up(app, desk.workspace)
-    if effects.touches_standing:
+    if "memories" in effects.changed:
+        bring_up(app, desk.workspace)
+    else:
+        app.bring_up(desk.workspace)
+    if "standing" in effects.changed:
         after_apply(desk.workspace, settings_of(app), now=app.now())
 
 

@@ -55,7 +55,8 @@ def decide(
     person, why = ask_person(app, desk, shown, word, rationale=rationale, actor=actor, said_as=said_as, revised=revised)
     made = decided(desk, shown, word, person=person, rationale=why, revised=revised)
     settle(desk, effects)
-    followed(app, desk, effects)
+    if effects.changed:
+        followed(app, desk, effects)
     document, new = made.document, made.new
     told = {"approve": "approved", "decline": "declined", "revise": "revised"}[word]
     lines = [f"{document.id} is {told} by {person.name}"]

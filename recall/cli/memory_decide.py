@@ -137,10 +137,11 @@ def _about(memory: str, reason: str) -> dict[str, object]:
 
 
 def accepting(candidate: Candidate) -> dict[str, object]:
-    """The action of taking in what waits."""
-    summary = f"Take in as {candidate.memory_type}: {candidate.text}"
+    """The action of taking in what waits. Words that are private stand in the record alone, as its evidence."""
+    said = "a private statement" if candidate.privacy == "private" else candidate.text
+    summary = f"Take in as {candidate.memory_type}: {said}"
     if candidate.found_by == "archive":
-        summary = f"Put away: {candidate.why or candidate.text}"
+        summary = f"Put away: {said if candidate.privacy == 'private' else candidate.why or said}"
     if candidate.supersedes is not None:
         summary += f" (in the place of {candidate.supersedes.pointer})"
     return {

@@ -125,9 +125,9 @@ def test_beyond_the_budget_the_person_names_what_leaves(shop: Shop, monkeypatch:
 # -- candidates --------------------------------------------------------------------------------
 
 
-def waiting(shop: Shop) -> str:
+def waiting(shop: Shop, *more: str) -> str:
     """A runbook that a sub-agent brought: it waits for a person."""
-    said = ("Restart the worker with make restart.", "--type", "runbook", "--worker", "w1", "--as", "agent")
+    said = ("Restart the worker with make restart.", "--type", "runbook", "--worker", "w1", "--as", "agent", *more)
     assert shop("memory", "add", *said, "--actor", "codex", "--why", "it hung").code == 0
     assert shop("checkpoint", "--trigger", "elected").code in (0, 1)
     [row] = shop("memory", "list", "--proposals", "--json").rows()
@@ -146,6 +146,19 @@ def test_what_waits_is_taken_in_by_a_signed_proposal(shop: Shop) -> None:
     assert shop("memory", "list", "--proposals", "--json").rows() == []
     gone = ("propose", "add", "--target", f"candidate:{name}", "--summary", "x", "--evidence", "docs/time.md")
     assert shop.told(*gone, code=1)["code"] == "target_gone"
+
+
+@pytest.mark.parametrize("word", ["accept", "decline"])
+def test_private_words_do_not_enter_the_shared_files(shop: Shop, word: str) -> None:
+    """They stand in the record, whose pointer is the evidence that a person is shown."""
+    name = waiting(shop, "--private")
+
+    assert shop("memory", word, name[:10]).code == 0
+
+    held = [path.read_text() for path in (shop.folder / ".coord").rglob("*") if path.is_file()]
+    assert held
+    assert not any("make restart" in text for text in held)
+    assert any(f"recall:{name}" in text for text in held)
 
 
 def test_a_declined_proposal_takes_the_candidate_with_it(shop: Shop) -> None:
