@@ -21,6 +21,7 @@ from recall.standing_places import (
     Spot,
     harness_spots,
     head,
+    layer_of,
     names,
     read,
     spots,
@@ -42,6 +43,8 @@ SAYS = {
     MISSING: "gone; put it back, or 'recall standing accept' that it is",
 }
 WARNINGS = frozenset({NEW})  # of a change that fails no verification
+NO_FILE = "it is no file that can be read"
+NO_NAME = "it is none of IDENTITY.md, USER.md, roles/NAME.md, instructions/*.md, commands/*.md, skills/NAME/SKILL.md"
 TEMPLATES = ("IDENTITY.md", "USER.md", "roles/reviewer.md", "instructions/project.md")
 
 
@@ -100,7 +103,7 @@ def files(where: Iterable[Place], root: Path | None) -> Found:
         ours = {spot.name for spot in spots(place)}
         for name in names(place.folder):
             if name not in ours:
-                failed.append((f"{place.name}:{name}", "it is none of IDENTITY.md, USER.md, " + _KNOWN))
+                failed.append((f"{place.name}:{name}", NO_FILE if layer_of(name)[0] else NO_NAME))
         for spot in spots(place):
             try:
                 entries.append(_entry(spot, place.folder))
@@ -113,9 +116,6 @@ def files(where: Iterable[Place], root: Path | None) -> Found:
         except (OSError, ValueError) as error:
             failed.append((f"{spot.place}:{spot.name}", _why(error)))
     return Found(tuple(entries), tuple(failed))
-
-
-_KNOWN = "roles/NAME.md, instructions/*.md, commands/*.md, skills/NAME/SKILL.md"
 
 
 def _why(error: Exception) -> str:

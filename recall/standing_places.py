@@ -128,7 +128,7 @@ def spots(place: Place) -> list[Spot]:
     found = []
     for name in names(place.folder):
         layer, kind = layer_of(name)
-        if layer:
+        if layer and (place.folder / name).is_file():  # a pipe would keep its reader waiting
             found.append(Spot(place.name, name, place.folder / name, layer, kind))
     return found
 
@@ -169,8 +169,6 @@ def read(spot: Spot, folder: Path) -> Entry:
     if spot.path.is_symlink() and not spot.path.resolve().is_relative_to(folder.resolve()):
         raise ValueError("it links to a place outside of its folder")
     stat = spot.path.stat()
-    if not spot.path.is_file():
-        raise ValueError("it is no file")
     if stat.st_size > MOST_BYTES:
         raise ValueError(f"it has {stat.st_size:,} bytes, {MOST_BYTES:,} are carried at most; divide it")
     data = spot.path.read_bytes()

@@ -1,5 +1,6 @@
 """What a session always carries: every file loaded or named, a tight budget spent by worth, never by name."""
 
+import os
 import random
 from dataclasses import replace
 from pathlib import Path
@@ -194,6 +195,24 @@ def test_a_link_out_of_the_folder_is_named_and_not_read(memory, tmp_path):
 
     assert not found.loaded
     assert found.failed == (("project:instructions/x.md", "it links to a place outside of its folder"),)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="pipes and links as on Unix")
+@pytest.mark.parametrize("how", ["pipe", "loop", "broken", "folder"])
+def test_what_is_no_file_is_named_and_keeps_nobody_waiting(memory, how):
+    path = identity(memory, "instructions/x.md", "")
+    path.unlink()
+    if how == "pipe":
+        os.mkfifo(path)
+    elif how == "folder":
+        path.mkdir()
+    else:
+        path.symlink_to(path if how == "loop" else path.with_name("nowhere.md"))
+
+    found = compiled(memory)
+
+    expected = () if how == "folder" else (("project:instructions/x.md", "it is no file that can be read"),)
+    assert (found.loaded, found.failed, found.changes) == ((), expected, ())
 
 
 def test_what_a_harness_loads_itself_is_listed_and_not_told_again(memory):
