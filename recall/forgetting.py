@@ -27,8 +27,8 @@ def rewriters() -> tuple[Rewriter, ...]:
         Rewriter("turn_states", _turns),
         Rewriter("memory_files", _memories),
         Rewriter("views", _views),
-        Rewriter("rules_files", _rules),
         Rewriter("coord", _coord),
+        Rewriter("rules_files", _rules),  # behind what they are written from
     )
 
 

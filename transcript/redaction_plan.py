@@ -277,17 +277,22 @@ class _Finder:
                 self.plan.unreachable.append(f"{known[name].harness}'s own file {known[name].path}")
 
     def coord(self, needles: Needles) -> None:
-        """Name files that hold a text and that came of proposals, or lie among them, without being one of ours."""
+        """Name files that hold a text and that came of proposals, lie among them without being one of ours, or say
+        what a session always carries.
+        """
         state = fold_proposals(self.log)
         known = {coord_files.MEMORY, *(f"{name}.json" for name in state.documents)}
+        roots = {*coord_files.coord_roots(self.workspace), *filter(None, (self.workspace.root,))}
+        carried = [root / ".recall" / name for root in roots for name in ("identity", "packs")]
+        carried.append(self.workspace.home.parents[1] / "identity")
+        made = [path for folder in carried for path in folder.rglob("*")]
         for root in coord_files.coord_roots(self.workspace):
             found = [path for path in (root / coord_files.FOLDER).rglob("*") if path.name not in known]
-            made = [root / str(one["to"]) / f"{one['event_id']}.yml" for one in state.promoted]
-            effects = [one.effect for one in state.applied if one.effect and "path" in one.effect]
-            made += [root / ".recall" / "identity" / str(effect["path"]) for effect in effects]
-            for path in sorted({*found, *made}):
-                if path.is_file() and not path.is_symlink() and needles.in_bytes(path.read_bytes()):
-                    self.plan.unreachable.append(str(path))
+            made += [root / str(one["to"]) / f"{one['event_id']}.yml" for one in state.promoted]
+            made += found
+        for path in sorted(set(made)):
+            if path.is_file() and not path.is_symlink() and needles.in_bytes(path.read_bytes()):
+                self.plan.unreachable.append(str(path))
 
     def _settle(self) -> None:
         self.plan.tombstones = sorted(item.decode("ascii") for item in self._hashes)

@@ -65,6 +65,8 @@ def run(
 
     `nothing` says why where there is nothing to erase.
     """
+    from consolidation import standing_set
+    from recall.cli.work import settings_of
     from recall.forgetting import erase
 
     if dry_run or not authorised:
@@ -78,6 +80,8 @@ def run(
     workspace = app.writable_workspace()
     with _proposals_held(app, workspace):
         report = erase(workspace, lambda: planner(workspace), now=app.now(), by=by or user())
+    if report is not None:
+        standing_set.after_apply(workspace, settings_of(app), now=app.now())
     if report is None:
         emit({"erased": False}) if as_json else say(f"nothing to erase: {nothing}")
         return
