@@ -38,7 +38,13 @@ def action_options(command: Any) -> Any:
 @click.command()
 @click.argument("operation", type=click.Choice(OPERATIONS), required=False)
 @action_options
-@click.option("--file", type=click.Path(path_type=Path), default=None, metavar="DOC", help="A whole document.")
+@click.option(
+    "--file",
+    type=click.Path(path_type=Path, exists=True, dir_okay=False),
+    default=None,
+    metavar="DOC",
+    help="A whole document.",
+)
 @click.option("--from", "pointer", metavar="POINTER", help="A recorded decision, question or outcome to take it from.")
 @click.option("--task", default="", metavar="T", help="The task it comes from.")
 @click.option("--revises", metavar="ID", help="The proposal that this one takes the place of.")
@@ -163,6 +169,8 @@ def action_of(
             text = (app.cwd / file).read_bytes().decode("utf-8")
         except UnicodeDecodeError:
             raise click.UsageError(f"{file} is no UTF-8 text") from None
+        except OSError as error:
+            raise click.UsageError(f"{file} cannot be read ({error.strerror})") from None
         action["content"] = {"path": path, "text": text}
     return action
 

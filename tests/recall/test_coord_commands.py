@@ -47,6 +47,12 @@ def each_run(shop: Shop, case: str) -> tuple[tuple[str, ...], int]:
         return ("propose", "supersede", "--summary", "x"), 1
     if case == "instructions":
         return ("instructions",), 0
+    if case == "key list":
+        return ("key", "list"), 0
+    if case == "key refused":
+        return ("key", "new"), 1
+    if case == "review nothing":
+        return ("review",), 0
     if case == "instructions left":
         (shop.folder / "skill").mkdir()
         (shop.folder / "skill" / "SKILL.md").write_text("mine")
@@ -89,7 +95,7 @@ def each_run(shop: Shop, case: str) -> tuple[tuple[str, ...], int]:
 CASES = [
     "read", "propose", "propose refused", "instructions", "instructions left", "decide", "decide decline",
     "decide revise", "decide refused", "apply", "apply all", "apply dry", "apply refused", "expire none", "restore",
-    "restore left", "promote", "promote refused", "purge refused",
+    "restore left", "key list", "key refused", "review nothing", "promote", "promote refused", "purge refused",
 ]  # fmt: skip
 
 
