@@ -81,6 +81,11 @@ class HookStart:
         self._latency_ms = (time.monotonic() - self.started) * 1000
         return harness.answer(self.payload, block)
 
+    @property
+    def events(self) -> tuple[str, ...]:
+        """The events whose words the session was told: no turn tells them again."""
+        return (*self.told.events, *self.standing.events)
+
     def record(self, *, lock_timeout: float = 0.02) -> str:
         """Write the ledger row and what the session was shown; return why there is no row, or ""."""
         if self.workspace is None or self._state is None or not self.block:
@@ -88,7 +93,7 @@ class HookStart:
         from recall import ledger  # with the record's writing side: imported once the answer has left
         from transcript.log import Log
 
-        self._state.settle([*self.told.events, *filter(None, (self.standing.mark,))])
+        self._state.settle([*self.events, *filter(None, (self.standing.mark,))])
         if self.gone is not None:
             window_state.note_told(self.workspace.run_dir, self.payload.session, self.gone)
         how = ledger.Circumstances(

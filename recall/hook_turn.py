@@ -94,7 +94,7 @@ class HookTurn:
         already = self._state.begin(self.payload.prompt, now=self.now, call=self.call)
         if already is None:
             return self.silent("twin")
-        already |= frozenset(self._opening.told.events if self._opening else ())
+        already |= frozenset(self._opening.events if self._opening else ())
         self._already = already
         last = self._state.last()
         self._query = query_of(self.payload, self.workspace, means.audience)

@@ -74,6 +74,7 @@ class Standing:
     changed: tuple[str, ...] = ()
     mark: str = ""
     tokens: int = 0
+    events: tuple[str, ...] = ()  # the memories of the record that stand in it
 
     def account(self) -> dict[str, list[str]]:
         """What the ledger keeps of it: names, never words."""
@@ -194,7 +195,8 @@ def tell(
         return Standing(left_out=tuple(one.key for one in wanted), changed=tuple(changed))
     kept = {one.key for one in taken}
     left = tuple(one.key for one in wanted if one.key not in kept)
-    return Standing(block, tuple(one.key for one in taken), left, tuple(changed), _mark(block), tokens)
+    events = tuple(one.event for one in taken if one.event)
+    return Standing(block, tuple(one.key for one in taken), left, tuple(changed), _mark(block), tokens, events)
 
 
 _MARGIN = 8  # tokens of a title and the line ends around it
