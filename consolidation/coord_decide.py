@@ -14,7 +14,7 @@ from transcript.coord_codes import Refusal
 from transcript.errors import CoordError
 from transcript.event import stamp
 from transcript.projections import coord_files
-from transcript.proposals import DECIDED
+from transcript.proposals import DECIDED, may_decide
 
 __all__ = ["Decided", "Evidence", "Shown", "decide", "show", "shown"]
 
@@ -150,7 +150,7 @@ def _fault(desk: CoordDesk, shown: Shown, word: str) -> Refusal | None:
     known = desk.state().documents[held.document.id]
     if known.erased:
         return Refusal("erased")
-    if known.state != "proposed":
+    if not may_decide(known.state, word):
         return Refusal("decided_already", "state")
     if held.raw != shown.raw:
         return Refusal("changed_since_shown", differing_field(held.document.raw, shown.document.raw) or "document")

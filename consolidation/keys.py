@@ -15,6 +15,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from transcript.coord_codes import key_fault
+from transcript.errors import KeyFault
 from transcript.event import stamp
 from transcript.paths import fsync_dir, secure_dir, write_all, write_atomic
 
@@ -56,7 +57,7 @@ class KeyStore:
 
     def current(self) -> Key:
         """Return the key that signs now; a revoked one is a fault."""
-        key = self._read(self.folder / CURRENT)
+        key = read_key(self.folder / CURRENT)
         if key.id in self.revoked():
             raise key_fault("key_revoked", key.id)
         return key
@@ -69,46 +70,42 @@ class KeyStore:
             raise key_fault("key_revoked", name)
         rotated = self.folder / f"approval-{name}.key"
         if os.path.lexists(rotated):
-            key = self._read(rotated)
+            key = read_key(rotated)
             if key.id == name:
                 return key
             raise key_fault("key_unknown", name)
-        key = self._read(self.folder / CURRENT)
+        key = read_key(self.folder / CURRENT)
         if key.id != name:
             raise key_fault("key_unknown", name)
         return key
 
     def create(self) -> Key:
         """Make the first key; `key_exists` where there is one already."""
-        secure_dir(self.folder)
-        path = self.folder / CURRENT
-        if os.path.lexists(path):
-            raise key_fault("key_exists")
-        part = self.folder / f".{CURRENT}.{os.getpid()}.{os.urandom(4).hex()}"
-        write_atomic(part, _new())
-        try:
-            os.link(part, path)
-        except FileExistsError:
-            raise key_fault("key_exists") from None
-        except OSError:  # no hard links here
-            part.replace(path)
-        finally:
-            part.unlink(missing_ok=True)
-        fsync_dir(self.folder)
-        return self._read(path)
+        return make_key(self.folder / CURRENT)
 
     def rotate(self) -> tuple[Key, str]:
-        """Make a new key the current one; return it and the id of the old, which from now on only verifies.
+        """Make a new key the current one; return it and the id of the old, "" for one that could not be read as a key.
 
-        An old key that cannot be trusted (exposed, short) is kept under its own id as well, so that what it signed
-        before can be told from what it never signed.
+        The old key only verifies from now on, also one that others could read: so what it signed before can be told
+        from what it never signed. `key_missing` where there is none to replace.
         """
-        old = self._read(self.folder / CURRENT, trusted=False)
-        kept = self.folder / f"approval-{old.id}.key"
-        if not kept.exists():
-            write_atomic(kept, old.secret.hex().encode("ascii") + b"\n")
-        write_atomic(self.folder / CURRENT, _new())
-        return self._read(self.folder / CURRENT), old.id
+        path, old = self.folder / CURRENT, ""
+        if self.folder.is_symlink():
+            raise key_fault("key_link", FOLDER)
+        try:
+            held = read_key(path, trusted=False)
+        except KeyFault as fault:
+            if fault.code == "key_missing":
+                raise
+        else:
+            kept, old = self.folder / f"approval-{held.id}.key", held.id
+            if not kept.exists():
+                write_atomic(kept, held.secret.hex().encode("ascii") + b"\n")
+        try:
+            write_atomic(path, _new())
+        except OSError:  # a folder stands in its place
+            raise key_fault("key_link", path.name) from None
+        return read_key(path), old
 
     def revoke(self, name: str, reason: str, *, now: datetime) -> None:
         """Take back every trust in a key: what it signed and is not applied yet never will be."""
@@ -153,25 +150,45 @@ class KeyStore:
             os.close(descriptor)
         fsync_dir(self.folder)
 
-    def _read(self, path: Path, *, trusted: bool = True) -> Key:
-        """Return the key of a file; unless trusted is asked for, also one that others could read."""
-        data = _opened(path, trusted=trusted).strip()
-        if _HEX.fullmatch(data) is None:
-            raise key_fault("key_short", path.name)
-        secret = bytes.fromhex(data.decode("ascii"))
-        return Key(key_id(secret), secret)
-
     def list(self) -> list[KeyEntry]:
         """Return every key there is a file or a revocation of: the current one first, then by id."""
         revoked = self.revoked()
         found: dict[str, str] = {}
-        with contextlib.suppress(Exception):
-            found[self._read(self.folder / CURRENT, trusted=False).id] = "current"
+        with contextlib.suppress(KeyFault):
+            found[read_key(self.folder / CURRENT, trusted=False).id] = "current"
         for path in sorted(self.folder.glob("approval-*.key")) if self.folder.is_dir() else ():
             found.setdefault(path.stem.removeprefix("approval-"), "rotated")
         for name in sorted(revoked):
             found[name] = "revoked"
         return [KeyEntry(name, state, revoked.get(name, "")) for name, state in found.items()]
+
+
+def make_key(path: Path) -> Key:
+    """Make a key in a file that was not there; `key_exists` where it was. Of two that try, one does."""
+    secure_dir(path.parent)
+    if os.path.lexists(path):
+        raise key_fault("key_exists")
+    part = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
+    write_atomic(part, _new())
+    try:
+        os.link(part, path)
+    except FileExistsError:
+        raise key_fault("key_exists") from None
+    except OSError:  # no hard links here
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
+    fsync_dir(path.parent)
+    return read_key(path)
+
+
+def read_key(path: Path, *, trusted: bool = True) -> Key:
+    """Return the key of a file; unless trusted is asked for, also one that others could read."""
+    data = _opened(path, trusted=trusted).strip()
+    if _HEX.fullmatch(data) is None:
+        raise key_fault("key_short", path.name)
+    secret = bytes.fromhex(data.decode("ascii"))
+    return Key(key_id(secret), secret)
 
 
 def _new() -> bytes:

@@ -53,7 +53,7 @@ SAYS: dict[str, str] = {
     "key_exists": "there is a key already; recall coord key rotate makes a new one",
     "key_short": "the key is not 64 hex digits (32 bytes); recall coord key rotate",
     "key_exposed": "others can read or replace the key; chmod 600 it, 700 its folder, then recall coord key rotate",
-    "key_link": "the key is not a regular file; put the file itself there, or recall coord key rotate",
+    "key_link": "the key, or the folder it lies in, is not the plain thing itself; put that there, or make a new key",
     "key_owner": "the key belongs to another user; recall coord key rotate",
     "key_unknown": "no key here has this id; " + _KEYS,
     "key_rotated": "it was signed with a key after that was replaced; " + _AGAIN,

@@ -120,6 +120,11 @@ class ProposalState:
         return next((one for one in self.applied if one.event_id == event_id), None)
 
 
+def may_decide(state: str, word: str) -> bool:
+    """Say whether a proposal in this state may be decided: once, and what was approved can still be revised."""
+    return state == "proposed" or (state == "approved" and word == "revise")
+
+
 def event_id_of(store_id: str, proposal: str) -> str:
     """Return the id of the item that a proposal becomes in a workspace."""
     return str(uuid5(NAMESPACE_URL, f"recall:{store_id}:{proposal}"))
@@ -195,7 +200,7 @@ def _changed(state: ProposalState, event: Event, body: Mapping[str, Any]) -> Non
     known = state.documents[body["proposal_id"]]
     if event.type == "proposal.decided":
         word = DECIDED.get(str(body["decision"].get("decision")))
-        if known.state == "proposed" and word is not None:
+        if word is not None and may_decide(known.state, str(body["decision"]["decision"])):
             stage = (word, body["decision"])
             known = replace(known, stages=(*known.stages, stage), decided_event=event.id, decided_seq=event.seq)
     elif event.type == "proposal.timed_out":

@@ -97,6 +97,18 @@ class TestOthers:
 
         assert code_of(keys.current) == "key_link"
 
+    def test_what_is_no_key_is_replaced_by_one_and_a_folder_is_left(self, keys: KeyStore) -> None:
+        path = keys.folder / "approval.key"
+        for spoil in (lambda: path.write_text("short"), lambda: (path.unlink(), path.symlink_to("/dev/null"))):
+            spoil()
+            new, old = keys.rotate()
+            assert (old, keys.current()) == ("", new)
+            assert not path.is_symlink()
+        path.unlink()
+        assert code_of(keys.rotate) == "key_missing"
+        path.mkdir()
+        assert code_of(keys.rotate) == "key_link"
+
     def test_an_exposed_key_can_be_replaced_and_still_tells_what_it_signed(self, keys: KeyStore) -> None:
         old = keys.current()
         (keys.folder / "approval.key").chmod(0o644)

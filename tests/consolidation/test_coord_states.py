@@ -83,6 +83,24 @@ def test_a_revision_is_a_new_proposal_that_nobody_has_approved(office: Office) -
     assert office.problems() == []
 
 
+def test_what_was_approved_can_be_revised_until_it_is_applied(office: Office) -> None:
+    """C-13: so that a person can take an approval back."""
+    document = office.approved()
+    with pytest.raises(CoordError, match="decided_already"):
+        office.decide(document.id, "decline")
+
+    done = office.decide(document.id, "revise", revised=action(summary="Better."))
+
+    assert office.apply(document.id).code == "not_approved"
+    assert (office.file(document.id)["state"], done.document.state) == ("revised", "revised")
+    assert done.new is not None
+    office.decide(done.new.id)
+    assert office.apply(done.new.id).changed
+    with pytest.raises(CoordError, match="decided_already"):
+        office.decide(done.new.id, "revise", revised=action(summary="Too late."))
+    assert office.problems() == []
+
+
 def test_a_decision_needs_a_word_an_actor_and_a_reason(office: Office) -> None:
     shown = coord_decide.show(office.desk, office.propose().id)
 
