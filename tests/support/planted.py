@@ -84,6 +84,15 @@ def paraphrases() -> list[dict[str, Any]]:
     return found
 
 
+def later() -> dict[str, list[dict[str, Any]]]:
+    """Return statements about the memories that `paraphrases` leaves out, written before they were measured.
+
+    `contradictions` deny one in other words; `additions` say something else about the same thing.
+    """
+    found: dict[str, list[dict[str, Any]]] = json.loads((FOLDER / "later.json").read_text(encoding="utf-8"))
+    return found
+
+
 def messages(real_sessions: Path, wanted: list[dict[str, Any]]) -> dict[str, Draft]:
     """Return the messages that rows name, by event id, as the adapter reads them."""
     names = {row[key] for row in wanted for key in ("session", "session2") if key in row}
