@@ -20,7 +20,11 @@ from recall.turn import Candidate, Pointer
 FILE = "facets.json"  # of transcript.projections.facets
 VERSION = 1
 _TAGGED = ("channel", "command", "skill", "task")
+_SAID = frozenset({"prompt", "final", "narration", "tool", "reasoning", "worker"})  # of nothing else is more known
 _PLAIN = ("command", "skill")  # a plain tag of this name counts too
+
+
+_Mark = tuple[int, int, int]  # of a file: when it was written, its size, its number
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,23 +37,29 @@ class _Memory:
 
 
 class Facets:
-    """The facets of a record's items. An item is named by its event."""
+    """The facets of a record's items. An item is named by its event. A file is read when something is asked of it."""
 
-    def __init__(self, held: Mapping[str, Any] | None = None, digest: str = "") -> None:
-        held = held or {}
-        self.digest = digest  # of the file, "" where there is none
-        self._memories: Mapping[str, list[Any]] = held.get("memories", {})
-        self._tasks: Mapping[str, str] = held.get("tasks", {})
-        self._grants: Mapping[str, list[list[str]]] = held.get("grants", {})
-        self._roles: Mapping[str, list[str]] = held.get("roles", {})
+    def __init__(self, held: Mapping[str, Any] | None = None, *, file: str = "", mark: _Mark = (0, 0, 0)) -> None:
+        self._held = None if file else held or {}
+        self._file, self._mark = file, mark
+        self.digest = ""  # of the file, "" where nothing was asked of it and where there is none
+
+    def _all(self, name: str) -> Mapping[str, Any]:
+        if self._held is None:
+            kept = _kept.get(self._file)
+            if kept is None or kept[0] != self._mark:
+                kept = _kept[self._file] = (self._mark, *_load(self._file))
+            _, self._held, self.digest = kept
+        found: Mapping[str, Any] = self._held.get(name, {})
+        return found
 
     def __contains__(self, event: str) -> bool:
         """Whether more is known of an item than its words."""
-        return event in self._memories or event in self._tasks
+        return event in self._all("memories") or event in self._all("tasks")
 
     def remembers(self, event: str) -> bool:
         """Whether an item is a memory."""
-        return event in self._memories
+        return event in self._all("memories")
 
     def matches(self, event: str, query: Query) -> tuple[tuple[str, bool], ...]:
         """Return the facets that both the item and the turn name, each with whether they agree."""
@@ -64,8 +74,8 @@ class Facets:
             wanted = getattr(query, facet)
             if wanted:
                 agrees = self._tagged(memory, facet, wanted)
-                if facet == "task" and event in self._tasks:
-                    agrees = agrees or self._tasks[event] == wanted
+                if facet == "task" and event in self._all("tasks"):
+                    agrees = agrees or self._all("tasks")[event] == wanted
                 if agrees is not None:
                     found.append((facet, agrees))
         return tuple(found)
@@ -77,7 +87,7 @@ class Facets:
             return False
         if memory.roles and query.role not in memory.roles:
             return True
-        authority = self._roles.get(query.role)
+        authority = self._all("roles").get(query.role)
         return bool(authority) and not {memory.memory_type, *memory.tags, *memory.projects}.intersection(
             authority or ()
         )
@@ -87,24 +97,26 @@ class Facets:
         reading = audience if audience in audiences.AUDIENCES else audiences.PEER
         return any(
             to == reading and where in ("", channel or "") and (not until or now < datetime.fromisoformat(until))
-            for to, where, until in self._grants.get(event, ())
+            for to, where, until in self._all("grants").get(event, ())
         )
 
     def seen(
         self, event: str, audience: str | None, *, now: datetime, channel: str | None = None, private: bool = False
     ) -> bool:
         """Say whether an audience may see an item; `private` says that the item itself claims to be."""
-        memory_type, privacy = self._memories[event][:2] if event in self._memories else ("", audiences.PROJECT)
+        memory_type, privacy = (
+            self._all("memories")[event][:2] if event in self._all("memories") else ("", audiences.PROJECT)
+        )
         privacy = audiences.PRIVATE if private else privacy
         return audiences.may_see(privacy, memory_type, audience, self.granted(event, audience, channel, now))
 
     def open_to(self, query: Query, now: datetime) -> list[str]:
         """Return the events that the audience of a query may see: memories of a class for it, and what was granted."""
-        events = dict.fromkeys((*self._memories, *self._grants))
+        events = dict.fromkeys((*self._all("memories"), *self._all("grants")))
         return [one for one in events if self.seen(one, query.audience, channel=query.channel, now=now)]
 
     def _memory(self, event: str) -> _Memory | None:
-        held = self._memories.get(event)
+        held = self._all("memories").get(event)
         return None if held is None else _Memory(held[0], held[1], *map(frozenset, held[2:]))
 
     @staticmethod
@@ -126,36 +138,34 @@ def load(run_dir: Path) -> Facets:
     path = os.fspath(run_dir / FILE)
     try:
         found = os.stat(path)  # noqa: PTH116 pathlib would cost more than the rest
-        mark = (found.st_mtime_ns, found.st_size, found.st_ino)
     except OSError:
         return NOTHING
-    known = _read.get(path)
-    if known is None or known[0] != mark:
-        known = (mark, _load(path))
-        _read[path] = known
-    return known[1]
+    return Facets(file=path, mark=(found.st_mtime_ns, found.st_size, found.st_ino))
 
 
-_read: dict[str, tuple[tuple[int, int, int], Facets]] = {}
+def forget_read() -> None:
+    """Read files anew that did not change: for measuring what reading costs."""
+    _kept.clear()
 
 
-def _load(path: str) -> Facets:
+_kept: dict[str, tuple[_Mark, Mapping[str, Any], str]] = {}
+
+
+def _load(path: str) -> tuple[Mapping[str, Any], str]:
+    """Return what a file holds, and its hash; nothing of one that is damaged or of another version."""
     try:
         with open(path, "rb") as file:
             data = file.read()
-        held = json.loads(data)
-        if held["version"] != VERSION:
-            return NOTHING
-        if not all(
+        held: dict[str, Any] = json.loads(data)
+        whole = held["version"] == VERSION and all(
             isinstance(one, list) and len(one) == len(_Memory.__annotations__) for one in held["memories"].values()
-        ):
-            return NOTHING
+        )
         for audience, channel, until in (grant for grants in held["grants"].values() for grant in grants):
-            if not (audience and channel is not None and (not until or datetime.fromisoformat(until).tzinfo)):
-                return NOTHING
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, IndexError, RecursionError):
-        return NOTHING
-    return Facets(held, hashlib.sha256(data).hexdigest()[:16])
+            whole = whole and bool(audience and channel is not None)
+            whole = whole and (not until or datetime.fromisoformat(until).tzinfo is not None)
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        return {}, ""
+    return (held, hashlib.sha256(data).hexdigest()[:16]) if whole else ({}, "")
 
 
 def disclosed(found: Sequence[Candidate], facets: Facets, query: Query, now: datetime) -> list[Candidate]:
@@ -183,7 +193,10 @@ def applied(found: Sequence[Candidate], facets: Facets, query: Query) -> list[Ca
     """Return the candidates, each with the facets it shares with the turn and whether it lies outside the role."""
     out = []
     for c in found:
-        event = next((p.event for p in c.pointers if p.event in facets), c.pointer.event)
+        event = next((p.event for p in c.pointers if p.source not in _SAID and p.event in facets), "")
+        if not event:
+            out.append(c)
+            continue
         matches = facets.matches(event, query)
         if matches:
             c = replace(c, standing=replace(c.standing, matches=matches))

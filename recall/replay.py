@@ -56,8 +56,6 @@ def replay_turn(
         query = replace(query, audience=reading)
     if moved and query.as_of is None:
         query = replace(query, as_of=now)
-    if facets.digest != body.get("facets", ""):
-        differences.append("what is known of memories has changed: their privacy, grants, tags, or roles")
     words_only = body.get("words_only", "")
     turn = recall(
         query,
@@ -72,6 +70,8 @@ def replay_turn(
         facets=facets,
         pruned=frozenset(body.get("pruned", ())),
     )
+    if facets.digest != body.get("facets", ""):
+        differences.append("what is known of memories has changed: their privacy, grants, tags, or roles")
     if turn.words_only and not words_only:
         differences.append("vectors were used then, not now")
     return Replay(turn, turn.block == body.get("block", ""), tuple(differences))
