@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING
 
 import click
 
+from recall.cli import verify_more
 from recall.cli.app import App, choose, demo_option, pass_app
 from recall.cli.output import emit, say
 from transcript.telling import counted
 
 if TYPE_CHECKING:
     from transcript.event import Position
+    from transcript.verify import Problem
     from transcript.workspace import Workspace
 
 SHOWN = 20
@@ -27,8 +29,9 @@ SHOWN = 20
 def command(app: App, ctx: click.Context, chain: bool, as_json: bool, demo: bool) -> None:
     """Check that this project's record is whole.
 
-    Every line, the chain, the end, long texts, source bytes, and that the index has not seen more. Changes
-    nothing. Exits 1 when anything is wrong; each problem has a code, a place and a sentence.
+    Every line, the chain, the end, long texts, source bytes, and that the index has not seen more; and whether
+    files that a person governs are as the record says. Changes nothing. Exits 1 when anything is wrong; each
+    problem has a code, a place and a sentence. A warning fails nothing.
 
     \b
         recall verify
@@ -38,14 +41,18 @@ def command(app: App, ctx: click.Context, chain: bool, as_json: bool, demo: bool
     chosen = choose(app, demo)
     workspace = chosen.workspace()
     report = verify(workspace, chain=chain, watermark=watermark(chosen, workspace))
+    more = verify_more.standing(chosen, workspace)
+    wrong, warnings = [one for one in more if not one.warns], [one for one in more if one.warns]
+    ok = report.ok and not wrong
     if as_json:
         emit(
             {
-                "ok": report.ok,
+                "ok": ok,
                 "workspace": workspace.id,
                 "counts": dict(report.counts),
                 "types": dict(report.types),
-                "problems": [{"code": p.code, "where": p.where, "message": p.message} for p in report.problems],
+                "problems": [*map(_row, report.problems), *map(_row, wrong)],
+                "warnings": [_row(one) for one in warnings],
             }
         )
     else:
@@ -53,9 +60,16 @@ def command(app: App, ctx: click.Context, chain: bool, as_json: bool, demo: bool
             say(f"{problem.code:<22} {problem.where}: {problem.message}")
         if report.counts["problems"] > SHOWN:
             say(f"and {report.counts['problems'] - SHOWN:,} more; --json lists them")
+        for one in [*wrong, *warnings][:SHOWN]:
+            say(f"{one.code:<22} {one.where}: {one.message}")
         types = ", ".join(f"{count:,} {name}" for name, count in sorted(report.types.items()))
-        say(f"{'ok' if report.ok else 'damaged'}: {counted(report.counts['events'], 'event')} ({types or 'none'})")
-    ctx.exit(0 if report.ok else 1)
+        state = "damaged" if not report.ok else "ok" if ok else "to be looked at"
+        say(f"{state}: {counted(report.counts['events'], 'event')} ({types or 'none'})")
+    ctx.exit(0 if ok else 1)
+
+
+def _row(one: Problem | verify_more.Found) -> dict[str, str]:
+    return {"code": one.code, "where": one.where, "message": one.message}
 
 
 def watermark(app: App, workspace: Workspace) -> Position | None:

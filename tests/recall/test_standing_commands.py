@@ -173,6 +173,23 @@ def test_a_template_that_was_filled_in_is_told_and_new_and_a_later_edit_is_ungov
     assert [one["code"] for one in gone["changes"]] == ["standing_missing"]
 
 
+def test_verify_names_a_hand_edit_and_fails_and_a_new_file_and_does_not(call, monkeypatch):
+    path = identity()
+    new = call("verify")
+    sit_down(monkeypatch)
+    call("standing", "accept", str(path))
+    known = call("verify")
+    path.write_text("You keep the books.\n", "utf-8")
+    edited, row = call("verify"), call("verify", "--json").rows()[0]
+
+    assert (new.code, known.code, edited.code) == (0, 0, 1)
+    assert new.out.splitlines()[0].split()[:2] == ["standing_new", "project:IDENTITY.md:"]
+    assert "standing" not in known.out.splitlines()[0].split("(")[0]
+    assert edited.out.splitlines()[0].split()[:2] == ["standing_ungoverned", "project:IDENTITY.md:"]
+    assert edited.out.splitlines()[-1].startswith("to be looked at: ")
+    assert (row["ok"], [one["code"] for one in row["problems"]]) == (False, ["standing_ungoverned"])
+
+
 def test_a_person_sees_the_file_and_types_its_hash_and_anything_else_changes_nothing(call, monkeypatch):
     path = identity(text="You keep the shop running.\nIt is p\u0430id.\u200b\n")
     typist = sit_down(monkeypatch, "no")

@@ -1,0 +1,37 @@
+"""What `recall verify` looks at besides the record: files that a person governs, held against what the record says."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from recall.cli.app import App
+    from transcript.workspace import Workspace
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Something that is not as it should be: a code, a place and a sentence; a warning fails nothing."""
+
+    code: str
+    where: str
+    message: str
+    warns: bool = False
+
+
+def standing(app: App, workspace: Workspace) -> list[Found]:
+    """The files of the standing context that were changed since somebody took responsibility for them."""
+    from consolidation import standing_files
+    from recall.standing_places import places
+    from transcript.errors import RecordError
+
+    where = places(app.data, workspace.root, app.config.standing().folders)
+    try:
+        known = standing_files.governed(app.log(workspace))
+    except RecordError:  # named as the record's own fault
+        return []
+    changes = standing_files.changes(standing_files.present(where), known)
+    return [
+        Found(one.code, one.key, standing_files.SAYS[one.code], one.code in standing_files.WARNINGS) for one in changes
+    ]
