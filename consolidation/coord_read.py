@@ -7,7 +7,6 @@ import json
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
-from datetime import datetime
 from typing import Any
 
 from consolidation.contradiction import difference
@@ -15,6 +14,7 @@ from consolidation.coord_desk import CoordDesk, standing_of
 from consolidation.coord_refs import References, ends, state_of
 from consolidation.procedure_conflicts import conflicts as against
 from consolidation.standing_files import ProcedureText
+from recall.disclosure import Door
 from transcript.errors import CoordError
 from transcript.log import Log
 from transcript.memories import fold_memories
@@ -184,8 +184,10 @@ def problems(desk: CoordDesk) -> Rows:
     return rows + [{"code": "misnamed", "where": name} for name, _ in found.misnamed]
 
 
-def losers(seen: View, log: Log, now: datetime) -> Rows:
+def losers(seen: View, log: Log, door: Door) -> Rows:
     """Return what disagrees with something that outranks it: its id, what wins, and how they differ.
+
+    Memories and decisions that do not leave through `door` are not told of: how they differ are words of theirs.
 
     A changed file wins over the item that rests on it, a person's newer decision in the record over a canonical one, a
     canonical decision over what was merely remembered.
@@ -194,14 +196,14 @@ def losers(seen: View, log: Log, now: datetime) -> Rows:
         {"loser": one["event_id"], "wins": one["ref"], "why": f"its evidence is {one['state']}"} for one in seen.stale
     ]
     standing = [row for row in seen.decisions if row["event_id"] not in {one["loser"] for one in rows}]
-    rows += _against_people(standing, log)
+    rows += _against_people(standing, log, door)
     beaten = {one["loser"] for one in rows}
     texts = [
         ProcedureText(str(row["event_id"]), log.workspace.home, str(row["summary"]))
         for row in standing
         if row["event_id"] not in beaten
     ]
-    current = fold_memories(log, snapshot=False).current(now)
+    current = door.state(fold_memories(log, snapshot=False)).current(door.now)
     rows += [
         {"loser": f"memory:{one.memory}", "wins": one.procedure, "why": f"{one.how}: {one.detail}"}
         for one in against(current, texts)
@@ -209,7 +211,7 @@ def losers(seen: View, log: Log, now: datetime) -> Rows:
     return rows
 
 
-def _against_people(standing: Rows, log: Log) -> Rows:
+def _against_people(standing: Rows, log: Log, door: Door) -> Rows:
     """Return the canonical decisions beside which a person's later decision of the record cannot stand."""
     if not standing:
         return []
@@ -218,7 +220,7 @@ def _against_people(standing: Rows, log: Log) -> Rows:
     for event in log.read(sieve=Sieve((type_field("decision"),))):
         if event.type == "decision" and event.origin == "internal" and event.body:
             gone.add(str(event.body.get("supersedes", "")))
-            if event.body.get("actor_kind") == "human":
+            if event.body.get("actor_kind") == "human" and door.lets_event(log, event):
                 said.append(event)
     rows: Rows = []
     for row in standing:

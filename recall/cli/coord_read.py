@@ -38,19 +38,20 @@ def read(app: App, subject: str, kind: str | None, last: int, whole: bool) -> Re
     from consolidation import coord_read as reading
 
     desk = desk_of(app, writes=False)
-    door(app, desk.workspace).refuse_record("the coordination memory")
+    reader = door(app, desk.workspace)
+    reader.refuse_record("the coordination memory")
     items, wrong = reading.canonical_items(desk)
     seen = reading.view(
         items, desk.state(), desk.references(), subject=subject, kind=kind or "", last=last, whole=whole
     )
     seen.pending = reading.pending(desk, subject=subject)
     seen.problems = wrong + reading.problems(desk)
-    seen.losers = reading.losers(seen, desk.log, app.now())
+    seen.losers = reading.losers(seen, desk.log, reader)
     seen = reading.fitted(seen)
     live = [row for rows in (seen.decisions, seen.questions, seen.artifacts, seen.outcomes) for row in rows]
     return Report(
         evidence_refs=list(dict.fromkeys(ref for row in live for ref in row["evidence_refs"])),
-        human_decision_required=any(row["waits_for"] == "a person's decision" for row in seen.pending),
+        human_decision_required=any(row["state"] == "proposed" for row in seen.pending),
         text="\n".join(_lines(seen)),
         more=seen.told(),
     )

@@ -184,6 +184,21 @@ def test_a_memory_loses_against_a_canonical_decision(shop: Shop) -> None:
     assert (row["loser"], row["wins"]) == (f"memory:{memory}", item)
 
 
+def test_a_private_memory_is_not_told_of_to_an_agent(shop: Shop, monkeypatch) -> None:
+    """How it differs are words of its own; a reviewer that recall starts reads nothing of the project."""
+    assert shop("memory", "add", "The importer stores every time in marmot time.", "--why", "x", "--private").code == 0
+    shop.applied("The importer stores every time in UTC time, never in marmot time.")
+    assert len(shop.told("read")["losers"]) == 1
+
+    monkeypatch.setenv("CLAUDECODE", "1")
+    told = shop.told("read")
+
+    assert len(told["decisions"]) == 1
+    assert told["losers"] == []
+    monkeypatch.setenv("RECALL_CHILD", "1")
+    assert shop.told("read", code=1)["code"] == "PointerError"
+
+
 def test_a_canonical_decision_loses_against_a_persons_later_word(shop: Shop) -> None:
     """ASM-01: a recorded decision of a person outranks the memory; one of an agent does not."""
     item = shop.applied("The importer writes at most 20 files at once.")
