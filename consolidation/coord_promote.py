@@ -19,7 +19,7 @@ GIT_SECONDS = 20.0
 
 @dataclass(frozen=True, slots=True)
 class Promoted:
-    """The file with the item, the manifest beside it and what that says; `written` is False where both are there."""
+    """The file with the item, the manifest beside it and what that says; `written` is False where both were there."""
 
     file: Path
     manifest_file: Path
@@ -55,13 +55,14 @@ def promote(desk: CoordDesk, event_id: str, folder: Path, *, actor: str, dry_run
     there = [path for path in (file, manifest_file) if path.exists() or path.is_symlink()]
     if any(path.is_symlink() or not path.is_file() for path in there) or (file in there and file.read_bytes() != data):
         raise Refusal("place_taken", file.name, "a file of this name holds something else").error()
-    if not there and not dry_run:
+    missing = [(path, text) for path, text in ((file, data), (manifest_file, said)) if path not in there]
+    if missing and not dry_run:
         place.mkdir(parents=True, exist_ok=True)
-        file.write_bytes(data)
-        manifest_file.write_bytes(said)
+        for path, text in missing:
+            path.write_bytes(text)
         to = place.relative_to(desk.root.resolve()).as_posix()
         desk.append(proposal_drafts.promoted(stamp(desk.now), event_id, to, str(manifest["sha256"]), manifest))
-    return Promoted(file, manifest_file, manifest, not there and not dry_run)
+    return Promoted(file, manifest_file, manifest, bool(missing) and not dry_run)
 
 
 def _place(root: Path, folder: Path) -> Path:

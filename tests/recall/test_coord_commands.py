@@ -573,6 +573,9 @@ def test_one_item_is_promoted_with_a_manifest(shop: Shop) -> None:
     manifest = json.loads(Path(told["manifest_file"]).read_bytes())
     assert (manifest["event_id"], manifest["actor"], manifest["source"]) == (item, "ana", ".coord/memory.yml:1")
     assert shop.told("promote", item, "--to", "docs/evidence")["written"] is False
+    Path(told["manifest_file"]).unlink()  # as when it was interrupted
+    assert shop.told("promote", item, "--to", "docs/evidence")["written"] is True
+    assert json.loads(Path(told["manifest_file"]).read_bytes()) == manifest
     Path(told["file"]).write_text("mine")
     assert shop.told("promote", item, "--to", "docs/evidence", code=1)["code"] == "place_taken"
     assert len(fold_proposals(shop.log).promoted) == 1
