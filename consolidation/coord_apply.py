@@ -16,7 +16,6 @@ from consolidation.coord_effects_port import NO_EFFECTS, Effects
 from consolidation.coord_refs import References, action_fault
 from consolidation.coord_schema import SCHEMA_VERSION, Document, action_hash, proposal_hash
 from transcript import proposal_drafts
-from transcript.canonical import canonical
 from transcript.coord_codes import Refusal, refused
 from transcript.errors import KeyFault
 from transcript.event import moment, stamp
@@ -87,7 +86,7 @@ def decision_fault(desk: CoordDesk, document: Document, known: Proposal) -> Refu
         return Refusal(fault.code, fault.field or "decision.key_id")
     if not mac_holds(decision, key.secret):
         return Refusal("bad_mac", "decision.mac")
-    if canonical(decision) != canonical(mirrored):
+    if decision != mirrored:  # both hold texts alone
         return Refusal("decision_changed", "decision." + differing_field(decision, mirrored))
     return _key_fault(desk, key.id, known)
 

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 from uuid import NAMESPACE_URL, uuid5
 
+from transcript.blobs import is_reference
 from transcript.errors import RecordError
 from transcript.event import PROPOSAL_TYPES, Event, Position
 from transcript.log import Log
@@ -145,7 +146,7 @@ def caught_up(log: Log, state: ProposalState | None) -> ProposalState:
         for event in log.read(sieve=_SIEVE):
             if event.seq > end.seq:
                 break
-            take(state, event, log.body(event))
+            take(state, event, _opened(log, event))
     state.through = end
     return state
 
@@ -158,9 +159,17 @@ def _read_on(log: Log, state: ProposalState, start: Position, end: Position) -> 
                 break
             if event.type == "redaction":
                 return None
-            take(state, event, log.body(event))
+            take(state, event, _opened(log, event))
         return state
     return None
+
+
+def _opened(log: Log, event: Event) -> Mapping[str, Any]:
+    """Return an event's body with its long texts opened, which only contents and effects have: looking costs time."""
+    body = event.body
+    document = body.get("document")
+    long = "effect" in body or (isinstance(document, dict) and "content" in document.get("action", ()))
+    return log.body(event) if long or any(map(is_reference, body.values())) else body
 
 
 def take(state: ProposalState, event: Event, body: Mapping[str, Any]) -> None:

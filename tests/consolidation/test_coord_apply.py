@@ -506,3 +506,15 @@ def test_a_file_that_somebody_changed_since_it_was_approved_is_not_overwritten(o
     assert office.apply(again.id).changed
     assert office.desk.items()[0]["evidence_hashes"].keys() == {EVIDENCE}
     assert office.problems() == []
+
+
+def test_a_long_text_is_read_back_whole_from_the_record(office: Office) -> None:
+    """Texts beyond 32 KiB stand in blobs of the record."""
+    text = "x" * 40_000
+    document = office.approved(target_ref="identity:USER.md", content={"path": "USER.md", "text": text})
+
+    office.desk = office.new_desk()
+
+    assert office.desk.state().documents[document.id].document["action"]["content"]["text"] == text
+    assert office.apply(document.id).changed
+    assert office.problems() == []
