@@ -21,10 +21,10 @@ if TYPE_CHECKING:
 @pass_app
 @reports("restore")
 def restore(app: App, replace: bool) -> Report:
-    """Write .coord/ again from the record: what is missing, and what is the beginning of what it should be.
+    """Write .coord/ again from the record.
 
-    Anything else is named and left, unless a person gives --replace; copies of what stood there are kept in the
-    workspace's data folder.
+    What is missing, and what is the beginning of what it should be. Anything else is named and left, unless a
+    person gives --replace; copies of what stood there are kept in the workspace's data folder.
 
     \b
         recall coord restore
@@ -62,10 +62,10 @@ def restore(app: App, replace: bool) -> Report:
 @pass_app
 @reports("promote")
 def promote(app: App, name: str, to: Path, dry_run: bool) -> Report:
-    """Copy one item of the canonical memory into the repository, with a manifest of where it comes from.
+    """Copy one item into the repository.
 
-    .coord/ itself is scratch and is not committed. One item at a time: a checkpoint snapshot, a shipped artifact or an
-    acceptance record.
+    With a manifest of where it comes from. .coord/ itself is scratch and is not committed. One item at a time: a
+    checkpoint snapshot, a shipped artifact or an acceptance record.
 
     \b
         recall coord promote 2b1f6c1e-0000-5000-8000-000000000000 --to docs/evidence

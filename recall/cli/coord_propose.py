@@ -66,10 +66,10 @@ def propose(
     revises: str | None,
     dry_run: bool,
 ) -> Report:
-    """Propose to add, supersede, archive or delete a fact that agents share.
+    """Propose to change a fact that agents share.
 
-    Writes one file below .coord/memory-proposals and nothing else: it counts only once a person approved it and it was
-    applied. Without evidence it stays pending.
+    Adds, supersedes, archives or deletes one. Writes one file below .coord/memory-proposals and nothing else: it
+    counts only once a person approved it and it was applied. Without evidence it stays pending.
 
     \b
         recall coord propose add --summary "Times are stored in UTC" --evidence docs/time.md --task T12

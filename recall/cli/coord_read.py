@@ -27,10 +27,11 @@ KINDS = ("decision", "question", "artifact", "outcome")
 @pass_app
 @reports("read")
 def read(app: App, subject: str, kind: str | None, last: int, whole: bool) -> Report:
-    """Print the decisions that hold, open questions, outcomes, and where they disagree.
+    """Print what holds, what is open and what disagrees.
 
-    Reads the canonical memory, not the index, and writes nothing. What waits for a decision stands under `pending`
-    alone. Evidence is named, with whether it is still what was approved; its words are not repeated.
+    Decisions, questions, artifacts and outcomes. Reads the canonical memory, not the index, and writes nothing.
+    What waits for a decision stands under `pending` alone. Evidence is named, with whether it is still what was
+    approved; its words are not repeated.
 
     \b
         recall coord read --subject time
@@ -100,10 +101,10 @@ def _waits(row: dict[str, Any]) -> str:
 @pass_app
 @reports("instructions")
 def instructions(app: App, to: Path | None) -> Report:
-    """Print what an agent needs to know: the modes, the document and its schema.
+    """Print what an agent needs to know.
 
-    With --to it writes them as a skill, SKILL.md and references/, into a folder such as .claude/skills/
-    agent-shared-memory. A file there that says something else is left and named.
+    The modes, the document and its schema. With --to it writes them as a skill, SKILL.md and references/, into a
+    folder such as .claude/skills/ agent-shared-memory. A file there that says something else is left and named.
 
     \b
         recall coord instructions --to .claude/skills/agent-shared-memory

@@ -102,10 +102,11 @@ def _revised(app: App, desk: CoordDesk, effects: RecallEffects, shown: Shown, gi
 @pass_app
 @reports("apply")
 def apply(app: App, name: str | None, every: bool, dry_run: bool) -> Report:
-    """Apply what was approved: one line is appended to .coord/memory.yml.
+    """Append what was approved to memory.yml.
 
-    Everything the decision covers is held against what stands there now; what differs is refused, waits for a person
-    again, and nothing is appended (exit code 1). A second time it changes nothing and says so.
+    One line of .coord/memory.yml for each. Everything the decision covers is held against what stands there now;
+    what differs is refused, waits for a person again, and nothing is appended (exit code 1). A second time it
+    changes nothing and says so.
 
     \b
         recall coord apply 3f2504e0
@@ -188,10 +189,10 @@ def _line(name: str, outcome: Outcome, *, dry_run: bool) -> str:
 @pass_app
 @reports("expire")
 def expire(app: App, days: int | None, dry_run: bool) -> Report:
-    """Time out proposals that nobody decided: their state is `timed_out`, which is no success.
+    """Time out what nobody decided on.
 
-    Exits 1 when any timed out. By default those that waited longer than approval.timeout_days; a new proposal is the
-    way to ask again.
+    The state of such a proposal is `timed_out`, which is no success. Exits 1 when any timed out. By default those
+    that waited longer than approval.timeout_days; a new proposal is the way to ask again.
 
     \b
         recall coord expire --older-than 30

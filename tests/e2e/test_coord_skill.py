@@ -19,7 +19,6 @@ from typing import Any
 import pytest
 import yaml
 
-from consolidation.keys import KeyStore
 from recall.cli.curate import AGENTS
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="a terminal of its own")]
@@ -143,7 +142,8 @@ os.execv(sys.argv[2], sys.argv[2:])
 @pytest.fixture
 def machine(tmp_path: Path) -> Machine:
     made = Machine(tmp_path)
-    KeyStore(Path(made.env["RECALL_HOME"])).create()
+    code, out, _ = made.type("coord", "key", "new")
+    assert code == 0, out
     return made
 
 
