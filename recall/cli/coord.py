@@ -11,6 +11,7 @@ COMMANDS = {
     "review": ("coord_review", "review"),
     "decide": ("coord_write", "decide"),
     "apply": ("coord_write", "apply"),
+    "verify": ("coord_read", "verify"),
     "expire": ("coord_write", "expire"),
     "key": ("coord_key", "key"),
     "restore": ("coord_keep", "restore"),

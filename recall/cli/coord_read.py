@@ -12,6 +12,7 @@ from recall.cli.coord_out import Report, reports
 from recall.cli.coord_work import desk_of
 from recall.cli.output import head
 from recall.cli.reading import door
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from consolidation.coord_read import View
@@ -120,4 +121,33 @@ def instructions(app: App, to: Path | None) -> Report:
         text="\n".join(told) or "all of it stands there already",
         more={"written": [str(path) for path in done.written], "left": [str(path) for path in done.left]},
         code=1 if done.left else 0,
+    )
+
+
+@click.command()
+@pass_app
+@reports("verify")
+def verify(app: App) -> Report:
+    """Hold files, record and signatures against each other.
+
+    Names what was edited, with its line, what is missing, decisions that no key of yours signed, and evidence that is
+    another one now. Writes nothing. Exits 1 for anything but a warning; 'recall verify' looks at this as well.
+
+    \b
+        recall coord verify
+    """
+    from recall.cli.verify_more import coord
+
+    desk = desk_of(app, writes=False)
+    found = coord(app, desk.workspace)
+    failed = [one for one in found if not one.warns]
+    lines = [f"{'warning' if one.warns else 'problem'}  {one.where}: {one.code}: {one.message}" for one in found]
+    return Report(
+        text="\n".join(lines) or f"{counted(len(desk.state().applied), 'item')} and every proposal as approved",
+        more={
+            "problems": [
+                {"code": one.code, "where": one.where, "message": one.message, "warning": one.warns} for one in found
+            ]
+        },
+        code=1 if failed else 0,
     )

@@ -35,3 +35,22 @@ def standing(app: App, workspace: Workspace) -> list[Found]:
     return [
         Found(one.code, one.key, standing_files.SAYS[one.code], one.code in standing_files.WARNINGS) for one in changes
     ]
+
+
+def coord(app: App, workspace: Workspace) -> list[Found]:
+    """The canonical memory, the proposals and their decisions, held against the record and the signatures."""
+    from consolidation.coord_desk import CoordDesk
+    from consolidation.coord_verify import verify
+    from transcript.coord_codes import SAYS, WARNINGS
+    from transcript.errors import RecordError, WorkspaceError
+
+    found: list[Found] = []
+
+    def report(code: str, where: str) -> None:
+        found.append(Found(code, where, SAYS.get(code, ""), code in WARNINGS))
+
+    try:
+        verify(CoordDesk(workspace, app.data, app.config.approval(), app.now()), report)
+    except (RecordError, WorkspaceError):  # the record's own fault, or no folder of the project
+        return []
+    return found

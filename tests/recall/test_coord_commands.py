@@ -49,6 +49,8 @@ def each_run(shop: Shop, case: str) -> tuple[tuple[str, ...], int]:
         return ("instructions",), 0
     if case == "key list":
         return ("key", "list"), 0
+    if case == "verify":
+        return ("verify",), 0
     if case == "key refused":
         return ("key", "new"), 1
     if case == "review nothing":
@@ -81,6 +83,9 @@ def each_run(shop: Shop, case: str) -> tuple[tuple[str, ...], int]:
     if case == "apply all":
         return ("apply", "--all"), 0
     item = str(shop.told("apply", name)["event_id"])
+    if case == "verify failed":
+        shop.memory.write_bytes(b"- mine\n")
+        return ("verify",), 1
     if case == "restore left":
         shop.memory.write_bytes(b"- mine\n")
         return ("restore",), 1
@@ -95,7 +100,8 @@ def each_run(shop: Shop, case: str) -> tuple[tuple[str, ...], int]:
 CASES = [
     "read", "propose", "propose refused", "instructions", "instructions left", "decide", "decide decline",
     "decide revise", "decide refused", "apply", "apply all", "apply dry", "apply refused", "expire none", "restore",
-    "restore left", "key list", "key refused", "review nothing", "promote", "promote refused", "purge refused",
+    "restore left", "verify", "verify failed", "key list", "key refused", "review nothing", "promote",
+    "promote refused", "purge refused",
 ]  # fmt: skip
 
 
@@ -109,7 +115,7 @@ def test_every_run_tells_the_same_fields(shop: Shop, case: str) -> None:
 
     assert told["mode"] == words[0]
     assert told["canonical_changed"] is (shop.bytes() != before)
-    if code == 1 and case not in ("decide decline", "instructions left", "restore left"):
+    if code == 1 and case not in ("decide decline", "instructions left", "restore left", "verify failed"):
         assert told["code"]
 
 
@@ -283,6 +289,21 @@ def test_an_edited_memory_is_not_believed(shop: Shop) -> None:
     assert [row["summary"] for row in told["decisions"]] == ["Times are UTC"]
     assert told["problems"][0]["code"] == "coord_edited"
     assert told["problems"][0]["where"].startswith("memory.yml:1 ")
+
+
+def test_a_direct_edit_is_named_with_its_line_and_event(shop: Shop) -> None:
+    """ASM-38: by `coord verify` and by `verify`; what only warns fails nothing."""
+    shop.applied("Times are UTC")
+    item = shop.applied("Ports are even")
+    assert shop.told("verify")["problems"] == []
+    (shop.folder / "docs" / "time.md").write_text("else")
+    assert {one["code"] for one in shop.told("verify")["problems"]} == {"evidence_changed"}
+    shop.memory.write_bytes(shop.bytes().replace(b"are even", b"are odd"))
+
+    told = shop.told("verify", code=1)
+
+    [edited] = [one for one in told["problems"] if not one["warning"]]
+    assert (edited["code"], edited["where"]) == ("coord_edited", f"memory.yml:2 (event {item})")
 
 
 def test_a_view_has_a_size(shop: Shop) -> None:
