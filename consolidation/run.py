@@ -5,7 +5,7 @@ never work at once. Nothing is deleted, and nothing takes another's place before
 """
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from datetime import datetime
 from typing import Any
@@ -13,8 +13,9 @@ from typing import Any
 from consolidation.model import Candidate, Decision, Deps, Report, SessionView, StepResult, Verdict
 from consolidation.sessions import last_input
 from consolidation.settings import Settings
+from consolidation.signatures import add
 from transcript import memory_drafts as drafts
-from transcript.errors import RecallError, clip
+from transcript.errors import KeyFault, RecallError, clip
 from transcript.event import Draft, Position, stamp
 from transcript.lock import FileLock, holder
 from transcript.log import Log
@@ -225,6 +226,9 @@ def _checkpoint(run: Run, trigger: str, link: str, results: list[StepResult]) ->
         besides=[one.id for one in run.wrote] if run.through == run.state.through else (),
     )
     run.write([event])
+    if state == COMPLETE and not run.dry_run:
+        with suppress(KeyFault):  # the checkpoint stands without; health says that nothing is signed
+            add(run.workspace, run.settings.signing, run.now)
     written = [{"type": one.type, "id": one.id, "body": one.body} for one in run.wrote] if run.dry_run else []
     return Report(trigger, state, tuple(results), run.counts, event.id, tuple(written), run.unread)
 

@@ -21,7 +21,7 @@ from transcript.memory_told import SESSION
 from transcript.sieve import Sieve, type_field
 
 RECORDED = frozenset({"conversation_turn", "tool_call", "tool_result", "system", "mark", *CURATED})
-NO_INPUT = frozenset({"index_run", "health", "redaction", "checkpoint"})
+NO_INPUT = frozenset({"index_run", "health", "redaction", "checkpoint", "signature"})
 START_MODE = "handoff"  # a ledger row of a session's start, where nothing was searched
 INPUT_CHARS = 2000
 MOST_SESSIONS_SIEVED = 16

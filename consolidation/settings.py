@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from recall.governance_settings import StandingSettings
+from recall.governance_settings import SigningSettings, StandingSettings
 from recall.memory_settings import ConsolidationSettings, ExperienceSettings, MemorySettings, ReviewerSettings
 
 
@@ -15,3 +15,4 @@ class Settings:
     memory: MemorySettings = field(default_factory=MemorySettings)
     experience: ExperienceSettings = field(default_factory=ExperienceSettings)
     standing: StandingSettings = field(default_factory=StandingSettings)
+    signing: SigningSettings = field(default_factory=SigningSettings)

@@ -30,7 +30,14 @@ def settings_of(app: App) -> Settings:
     from consolidation.settings import Settings
 
     config = app.config
-    return Settings(config.consolidation(), config.reviewer(), config.memory(), config.experience(), config.standing())
+    return Settings(
+        config.consolidation(),
+        config.reviewer(),
+        config.memory(),
+        config.experience(),
+        config.standing(),
+        config.signing(),
+    )
 
 
 def deps_of(app: App, workspace: Workspace, *, review: bool = True) -> Deps:
