@@ -162,17 +162,25 @@ def after_apply(workspace: Workspace, settings: Settings, *, now: datetime) -> S
 
 
 def keep_up(workspace: Workspace, settings: Settings, *, now: datetime) -> bool:
-    """Put it together anew where a file, a procedure or a critical memory is another by now; say whether it was."""
+    """Put it together anew where it is stale; say whether it was."""
+    stale = is_stale(workspace, settings, now=now)
+    if stale:
+        after_apply(workspace, settings, now=now)
+    return stale
+
+
+def is_stale(workspace: Workspace, settings: Settings, *, now: datetime) -> bool:
+    """Say whether a file, a procedure or a critical memory is another than when it was last put together."""
     held = standing_context.held(workspace.run_dir)
     where = places(data_of(workspace), workspace.root, settings.standing.folders)
-    memories = {one.event: one.text for one in held.entries if one.event}
-    critical = {one.id: one.statement for one in fold_memories(Log(workspace)).current(now) if _is_critical(one)}
-    texts = standing_files.procedures(where, workspace.root)
-    same = memories == critical and not refreshed(held.entries, where)[1]
-    if same and held.procedures == standing_files.hash_of(texts):
-        return False
-    after_apply(workspace, settings, now=now)
-    return True
+    current = fold_memories(Log(workspace), snapshot=False).current(now)
+    critical = {one.id: one.statement for one in current if _is_critical(one)}
+    if critical != {one.event: one.text for one in held.entries if one.event} or refreshed(held.entries, where)[1]:
+        return True
+    files = {one.name: one.sha256 for one in _folders(settings, map(folded, critical.values()))[0]}
+    if files != {one.name: one.sha256 for one in held.entries if one.layer == MEMORY and not one.event}:
+        return True
+    return held.procedures != standing_files.hash_of(standing_files.procedures(where, workspace.root))
 
 
 def would_fit(found: StandingSet, memory: Memory, *, role: str = "") -> Fit:

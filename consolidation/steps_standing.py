@@ -3,14 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import asdict
 
-from consolidation import standing_files, standing_set
+from consolidation import standing_set
 from consolidation.coord_desk import CoordDesk
 from consolidation.model import StepResult
 from consolidation.procedures import propose
 from consolidation.run import DONE, FAILED, SAME, Run
-from recall import standing_context
 from recall.governance_settings import ApprovalSettings
-from recall.standing_places import places
 from transcript.errors import LockBusy
 from transcript.memories import Memory
 from transcript.telling import counted
@@ -21,15 +19,8 @@ MOST_NAMED = 3
 
 
 def is_due(run: Run) -> bool:
-    """Say whether a procedure has changed since the standing context was last put together."""
-    return standing_context.held(run.workspace.run_dir).procedures != procedures_hash(run)
-
-
-def procedures_hash(run: Run) -> str:
-    """Return what the procedures come to, "" for none."""
-    root = run.workspace.root
-    where = places(standing_set.data_of(run.workspace), root, run.settings.standing.folders)
-    return standing_files.hash_of(standing_files.procedures(where, root))
+    """Say whether what a session carries, or a procedure, has changed though nothing else has."""
+    return standing_set.is_stale(run.workspace, run.settings, now=run.now)
 
 
 def standing(run: Run) -> StepResult:

@@ -279,6 +279,25 @@ def test_a_procedure_that_is_written_when_nothing_else_happens_is_looked_at(tmp_
     assert (report.state, report.steps[-1].name) == ("failed", "procedures")
 
 
+def test_critical_files_of_a_folder_that_come_or_change_are_carried_by_the_next_run(tmp_path):
+    project = make_running(tmp_path, talk_of_causes(CAUSE))
+    folder = tmp_path / "theirs"
+    folder.mkdir()
+    memory = replace(project.settings.memory, folders=str(folder))
+    project.settings = replace(project.settings, memory=memory)
+
+    def carried() -> list[str]:
+        return [one.text for one in held(project.workspace.run_dir).entries]
+
+    states = [project.run().state]
+    for later, text in enumerate(("Ship on Tuesdays.", "Ship on Mondays.", "Ship on Mondays."), 1):
+        (folder / "ship.md").write_text(f"---\ntype: project\ncritical: true\n---\n{text}\n", "utf-8")
+        states.append(project.run(later=later).state)
+        assert carried() == [text]
+
+    assert states == ["complete", "complete", "complete", "unchanged"]
+
+
 def test_a_harness_s_own_rules_file_is_a_procedure_and_the_block_that_recall_wrote_there_is_not(tmp_path):
     from recall.rules_block import with_block
 
