@@ -53,7 +53,8 @@ def rotate(app: App) -> Report:
     people.person(app.env, people.open_terminal())
     made, old = _keys(app).rotate()
     _told(app)
-    text = f"{made.id} signs decisions from now on; {old} verifies those that were made before"
+    before = f"{old} verifies those that were made before" if old else "the old one cannot be used any more"
+    text = f"{made.id} signs decisions from now on; {before}"
     return _one(made.id, "current", text, rotated=old)
 
 

@@ -54,3 +54,11 @@ def coord(app: App, workspace: Workspace) -> list[Found]:
     except (RecordError, WorkspaceError):  # the record's own fault, or no folder of the project
         return []
     return found
+
+
+def signatures(app: App, workspace: Workspace) -> tuple[list[Found], int]:
+    """The signatures that do not hold, and through which event the record is signed (0: not at all)."""
+    from consolidation.signatures import check
+
+    done = check(app.log(workspace), app.config.signing())
+    return [Found(one.code, one.where, one.message) for one in done.problems], done.through
