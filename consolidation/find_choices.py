@@ -52,7 +52,7 @@ def find(view: SessionView, state: MemoryState, key: bytes, places: Places) -> l
         if step.worker or not (step.is_typed or step.kind == "reply"):
             continue
         if step.is_typed:
-            before, prompt = prompt, step
+            before, prompt = prompt or before, step
             typed = spoken(step.text) if len(step.text) <= MOST_PROMPT else ()
             settled = [one for one in typed if _settles(one.text) and not stands(one.text)]
             found += [_made(view, step, one, before, key) for one in settled]

@@ -237,6 +237,17 @@ def test_what_was_settled_is_found_and_what_is_chosen_for_the_moment_is_not(tmp_
     ]
 
 
+def test_a_choice_says_what_was_asked_before_it(tmp_path):
+    talk = Dialogue()
+    talk.prompt("add the client to the build")
+    talk.reply("done")
+    talk.prompt("in this repo we want to commit the generated client")
+
+    (choice,) = found(talk, tmp_path)
+
+    assert choice.why == 'said when asked: "add the client to the build"'
+
+
 def test_curated_statements_become_candidates_of_their_type(tmp_path):
     talk = Dialogue()
     first = talk.curated(decision(AGENT, at(1), "Ports come from the environment.", why="two servers clash"))
