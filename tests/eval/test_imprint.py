@@ -19,13 +19,15 @@ PNPM = written("Use pnpm, never npm, in this repository.", mistake=("npm", "pnpm
 
 @pytest.fixture(scope="module")
 def log(tmp_path_factory: pytest.TempPathFactory) -> Log:
-    """A record in which a memory kept four sessions from a mistake that was made once."""
+    """A record in which a memory kept four sessions from a mistake that others had just made."""
     talk = Dialogue("s0")
     talk.prompt("hello")
     talk.curated(PNPM)
-    talk.bash("npm install")
     talk.bash("git status")
     for number in range(1, 5):
+        talk.begin(f"m{number}")
+        talk.prompt("hello")
+        talk.bash("npm install")
         talk.begin(f"s{number}")
         item = {"event": PNPM.id, "pointer": PNPM.id[:10], "start": 0, "end": 9}
         row = {"mode": "warm", "prompt": "install it", "asked_in": talk.session, "items": [item]}
