@@ -113,6 +113,9 @@ def run(args: list[str]) -> int:
         result = cli.main(args=args or ["--help"], prog_name="recall", standalone_mode=False)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
+    except click.exceptions.NoArgsIsHelpError as error:  # its message is the help of the group: many lines, all ours
+        error.show()
+        return 2
     except click.UsageError as error:
         click.UsageError(one_line(error.format_message()), error.ctx).show()
         return 64 if error.ctx is not None and error.ctx.info_name == "health" else 2

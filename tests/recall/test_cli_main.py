@@ -56,6 +56,19 @@ def test_every_command_has_help_with_an_example():
         assert f"recall {name}" in text.split("\b")[-1], name
 
 
+def test_a_group_without_a_command_prints_its_help_as_it_is(capsys):
+    for name in group.cli.list_commands(click.Context(group.cli)):
+        command = group.cli.get_command(click.Context(group.cli), name)
+        if not isinstance(command, click.Group) or command.invoke_without_command:
+            continue
+        assert group.run([name]) == 2
+        told = capsys.readouterr().err
+
+        assert told.startswith(f"Usage: recall {name} "), name
+        assert "Error" not in told and "\\n" not in told, name
+        assert told.splitlines()[2].startswith("  "), name
+
+
 def test_modules_of_the_project_do_not_get_in_through_pythonpath(tmp_path):
     for name in ("click.py", "eval.py", "json.py"):
         (tmp_path / name).write_text("raise SystemExit('a foreign module got in')", encoding="utf-8")
