@@ -123,6 +123,27 @@ def check(log: Log, settings: SigningSettings) -> Checked:
     return Checked(count, through, tuple(problems))
 
 
+def newest(log: Log) -> tuple[int, str]:
+    """Return through which event the last signature goes, and what is wrong with it; (0, "") where there is none.
+
+    Reads back from the end: nothing of the record that lies before what was signed last.
+    """
+    event = next(log.read_back(only=TYPE), None)
+    if event is None:
+        return 0, ""
+    body = log.body(event)
+    seq = (body.get("through") or {}).get("seq")
+    hashes = {}
+    for other in log.read_back(event.position):
+        if other.seq == seq:
+            hashes = {seq: other.position.hash}
+        if type(seq) is not int or other.seq <= seq:
+            break
+    keys = _Keys(log.workspace.home.parents[1] / FOLDER, SigningSettings())
+    code = _fault(log.workspace.id, body, event.seq, hashes, keys)
+    return (seq if type(seq) is int else 0), code
+
+
 def _fault(store: str, body: Mapping[str, Any], place: int, hashes: Mapping[int, str], keys: "_Keys") -> str:
     """Return the code of what is wrong with a signature at a place of the record, "" for nothing."""
     through = body.get("through")

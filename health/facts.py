@@ -254,6 +254,8 @@ class ApprovalFacts:
     applied: int = 0
     refused: Mapping[str, int] = field(default_factory=dict)  # code -> attempts, of proposals that are still open
     problems: tuple[str, ...] = ()
+    signed_through: int = 0  # the event that the last signature goes through
+    signature_fault: str = ""  # what is wrong with that
 
 
 @dataclass(frozen=True, slots=True)

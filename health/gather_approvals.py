@@ -6,6 +6,7 @@ from pathlib import Path
 
 from consolidation.coord_desk import CoordDesk
 from consolidation.coord_verify import verify
+from consolidation.signatures import newest
 from health.facts import ApprovalFacts
 from recall.governance_settings import ApprovalSettings
 from transcript.coord_codes import WARNINGS
@@ -26,6 +27,7 @@ def approval_facts(workspace: Workspace, data: Path, *, now: datetime) -> Approv
         applied = len(desk.state().applied)
     except (WorkspaceError, RecordError):  # no project folder; a broken record has signals of its own
         return ApprovalFacts()
+    through, fault = newest(desk.log)
     stand = Counter(one.state for one in known)
     open_ones = [one for one in known if one.state in ("proposed", "approved")]
     return ApprovalFacts(
@@ -35,4 +37,6 @@ def approval_facts(workspace: Workspace, data: Path, *, now: datetime) -> Approv
         applied=applied,
         refused=Counter(code for one in open_ones for code in one.refused),
         problems=tuple(problems),
+        signed_through=through,
+        signature_fault=fault,
     )

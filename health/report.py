@@ -147,6 +147,7 @@ def assess(facts: Facts) -> Report:
         memories.approval_key(m),
         approvals.proposals(facts),
         approvals.files(facts.approvals),
+        approvals.signatures(facts.approvals),
         memories.gone(m),
         standing.identity(facts.standing),
         standing.critical(facts.standing),

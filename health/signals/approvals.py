@@ -47,3 +47,18 @@ def files(a: ApprovalFacts) -> Signal:
         action="recall coord verify",
         details=a.problems,
     )
+
+
+def signatures(a: ApprovalFacts) -> Signal:
+    """Return through which event the record is signed; fails when the last signature does not hold."""
+    level = Level.FAIL if a.signature_fault == "signature_bad" else Level.WARN if a.signature_fault else Level.OK
+    good = f"signed through event {a.signed_through:,}" if a.signed_through else "none yet"
+    return Signal(
+        id="signatures",
+        value=a.signed_through,
+        unit="event",
+        level=level,
+        text=a.signature_fault or good,
+        meaning="Each complete checkpoint signs the record's head: who rewrites the record cannot sign it.",
+        action="recall verify --signatures" if level else "",
+    )

@@ -5,10 +5,12 @@ from pathlib import Path
 import pytest
 from support.coord import EVIDENCE, NOW, Office
 
+from consolidation import signatures
 from health.facts import ApprovalFacts, Facts
 from health.gather_approvals import approval_facts
 from health.report import assess
 from health.signal import Level, Signal
+from recall.governance_settings import SigningSettings
 
 
 def signal(facts: ApprovalFacts, id: str) -> Signal:
@@ -28,6 +30,11 @@ def signal(facts: ApprovalFacts, id: str) -> Signal:
         (ApprovalFacts(), "coord_problems", Level.OK, "0 proposals, decisions and items differ from the record"),
         (ApprovalFacts(problems=("memory.yml:1: coord_edited",)), "coord_problems", Level.FAIL,
          "1 proposal, decision or item differs from the record"),
+        (ApprovalFacts(), "signatures", Level.OK, "none yet"),
+        (ApprovalFacts(signed_through=1200), "signatures", Level.OK, "signed through event 1,200"),
+        (ApprovalFacts(signed_through=9, signature_fault="signature_bad"), "signatures", Level.FAIL, "signature_bad"),
+        (ApprovalFacts(signed_through=9, signature_fault="signature_unknown_key"), "signatures", Level.WARN,
+         "signature_unknown_key"),
     ],
 )  # fmt: skip
 def test_a_signal_says_what_is_and_how_bad_it_is(facts: ApprovalFacts, id: str, level: Level, said: str) -> None:
@@ -67,6 +74,21 @@ def test_an_edited_memory_and_an_exposed_key_fail_and_looking_writes_nothing(tmp
 
     assert [problem.rpartition(": ")[2] for problem in found.problems] == ["coord_edited", "key_exposed"]
     assert office.snapshot() == before
+
+
+def test_the_last_signature_is_held_against_the_record(tmp_path: Path) -> None:
+    """ESAA-46."""
+    office = Office(tmp_path)
+    office.propose()
+    event = signatures.add(office.workspace, SigningSettings(), NOW)
+    assert event is not None
+    good = approval_facts(office.workspace, office.data, now=NOW)
+    (office.data / "keys" / "head.key").write_text("00" * 32 + "\n")
+
+    lost = approval_facts(office.workspace, office.data, now=NOW)
+
+    assert (good.signed_through, good.signature_fault) == (event.seq - 1, "")
+    assert lost.signature_fault == "signature_unknown_key"
 
 
 def test_a_project_without_proposals_is_well(tmp_path: Path) -> None:
