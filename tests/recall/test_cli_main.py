@@ -65,7 +65,8 @@ def test_a_group_without_a_command_prints_its_help_as_it_is(capsys):
         told = capsys.readouterr().err
 
         assert told.startswith(f"Usage: recall {name} "), name
-        assert "Error" not in told and "\\n" not in told, name
+        assert "Error" not in told, name
+        assert "\\n" not in told, name
         assert told.splitlines()[2].startswith("  "), name
 
 
