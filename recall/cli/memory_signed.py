@@ -38,24 +38,29 @@ def decided_at_once(
 
     `new` are events that the action rests on and the record lacks; `rehearse` returns what a dry run tells.
     """
-    from transcript.errors import CoordError
+    from transcript.errors import CoordError, CurationError
 
     app, said = desk.app, desk.said
     coord = desk_of(app, writes=not said.dry_run)
     effects = effects_of(app, coord)
-    if said.dry_run:
-        _say(told(rehearse()), rehearse(), said.as_json, dry_run=True)
-        return
     terminal = people.open_terminal()
-    settle(coord, effects)
-    if new:
-        coord.append(*new)
     try:
         person = people.person(app.env, terminal, actor=said.actor, said_as=said.kind_of_actor)
     except CoordError as error:
-        _left_waiting(app, coord, effects, action, error, word, said.as_json)
+        if word == "decline":
+            raise CurationError(f"{error}; it waits as it did") from None
+        if said.dry_run:
+            _say(f"a proposal that waits for a person ({error})", (), said.as_json, dry_run=True)
+        else:
+            _left_waiting(app, coord, effects, action, new, error, as_json=said.as_json)
         raise click.exceptions.Exit(1) from None
     assert terminal is not None  # else `person` refused
+    if said.dry_run:
+        _say(told(rehearse()), rehearse(), said.as_json, dry_run=True)
+        return
+    settle(coord, effects)
+    if new:
+        coord.append(*new)
     coord.keys.current()  # nobody is asked for what cannot be signed
     shown = _shown(coord, effects, action)
     ask(terminal, shown, word, rationale=str(action["summary"]))
@@ -111,16 +116,17 @@ def _left_waiting(
     coord: CoordDesk,
     effects: RecallEffects,
     action: Mapping[str, Any],
+    new: Sequence[Draft],
     error: Exception,
-    word: str,
+    *,
     as_json: bool,
 ) -> None:
-    """Leave a proposal for a person; what somebody else would turn down waits as it did."""
+    """Leave a proposal for a person, the one that waits already where there is one."""
     from recall.cli.coord_propose import action_fault
-    from transcript.errors import CurationError
 
-    if word == "decline":
-        raise CurationError(f"{error}; it waits as it did")
+    settle(coord, effects)
+    if new:
+        coord.append(*new)
     document = same_waiting(coord, action)
     if document is None:
         document = coord.drafted(action, source_task="recall memory")

@@ -498,6 +498,25 @@ def test_a_dry_run_of_apply_says_what_would_be(shop: Shop) -> None:
     assert shop.bytes() == b""
 
 
+def test_of_several_what_can_be_is_applied_in_the_order_of_the_decisions(shop: Shop) -> None:
+    (shop.folder / "moving.md").write_text("before")
+    first, moved, last = shop.propose("One"), shop.propose("Two", "--evidence", "moving.md"), shop.propose("Three")
+    for name in (last, moved, first):
+        shop.approve(name)
+    (shop.folder / "moving.md").write_text("after")
+
+    told = shop.told("apply", "--all", code=1)
+
+    assert [(row["proposal_id"], row["code"]) for row in told["applied"]] == [
+        (last, None),
+        (moved, "evidence_changed"),
+        (first, None),
+    ]
+    assert (told["canonical_changed"], told["human_decision_required"]) == (True, True)
+    assert [item["summary"] for item in yaml.safe_load(shop.bytes())] == ["Three", "One"]
+    assert shop.told("apply", "--all")["applied"] == []
+
+
 @pytest.mark.parametrize("seed", range(3))
 def test_the_memory_is_only_ever_appended_to(shop: Shop, seed: int, monkeypatch) -> None:
     """ASM-22, ASM-25, acceptance 2: over any sequence of every command, what stood there stays its beginning."""

@@ -361,6 +361,20 @@ def test_what_an_agent_asks_for_waits_for_a_person_who_signs_it(recall, command)
     assert memories(recall) != before
 
 
+@pytest.mark.parametrize("command", ["archive", "restore", "accept"])
+def test_a_dry_run_says_whether_it_would_wait(recall, command):
+    words = command_about(recall, command)
+    before = recall.log.head()
+
+    agents, persons = recall(*words, *AGENT, "--dry-run"), recall(*words, "--dry-run")
+
+    assert (agents.code, persons.code) == (1, 0)
+    assert agents.out.startswith("would be: a proposal that waits for a person")
+    assert persons.out.startswith("would be: ")
+    assert "waits" not in persons.out
+    assert recall.log.head() == before
+
+
 def test_an_agent_turns_nothing_down(recall):
     words = command_about(recall, "decline")
 
