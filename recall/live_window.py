@@ -36,12 +36,16 @@ class Index:
 
 @dataclass(frozen=True, slots=True)
 class LiveWindow:
-    """A session's window with its pieces, its pressure, and what the index knows of it."""
+    """A session's window with its pieces, its pressure, and what the index knows of it.
+
+    `since` is the number of the record's last compaction of it, and how many plans were applied after that.
+    """
 
     items: Items
     pieces: tuple[Piece, ...]
     pressure: Pressure
     index: Index
+    since: tuple[int, int] = (0, 0)
 
     @property
     def session(self) -> str:
@@ -76,7 +80,7 @@ def look(
     if host is None:
         window = source.used.window if source is not None and source.used is not None else 0
         host = window_host.of(name, env, log.workspace.root, seen=window_host.observed(log, name), window=window)
-    _, pruned = prunings(log, found.session)
+    boundary, pruned = prunings(log, found.session)
     found = replace(found, items=without(found.items, pruned, count))
     index = index_of(log, [item.id for item in found.items])
     made = pieces(
@@ -90,7 +94,7 @@ def look(
     if source is not None and full.counted_by == HARNESS:  # the harness has not counted since what was pruned after it
         freed = sum(one.freed for one in pruned if one.at > source.written)
         full = replace(full, tokens=max(0, full.tokens - freed))
-    return LiveWindow(found, tuple(made), full, index)
+    return LiveWindow(found, tuple(made), full, index, (boundary, len(pruned)))
 
 
 def index_of(log: Log, events: Collection[str]) -> Index:

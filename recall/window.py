@@ -52,6 +52,8 @@ class Piece:
     place: int = 0  # in the window
     asks: bool = False  # a person's prompt stands in it
     writes: tuple[str, ...] = ()  # the files that its calls changed, and the agent's list of work
+    calls: tuple[str, ...] = ()  # the ids of its calls
+    answers: tuple[str, ...] = ()  # the ids of the calls that its results answer
     holds: tuple[str, ...] = ()
 
 
@@ -176,8 +178,14 @@ def _piece(
         place=place,
         asks=any(item.body.get("kind") == "prompt" for item in part),
         writes=tuple(dict.fromkeys(name for item in part if (name := _written(item) or _list(item)))),
+        calls=_call_ids(part, "tool_call"),
+        answers=_call_ids(part, "tool_result"),
         holds=tuple(why),
     )
+
+
+def _call_ids(part: Sequence[Item], kind: str) -> tuple[str, ...]:
+    return tuple(str(item.body["call_id"]) for item in part if item.type == kind and item.body.get("call_id"))
 
 
 def _kind(part: Sequence[Item]) -> tuple[str, str]:

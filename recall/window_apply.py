@@ -6,7 +6,7 @@ that is written here, and recall, which from then on brings back what left.
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -17,11 +17,12 @@ from recall.injection import frame
 from recall.live_window import Index, LiveWindow
 from recall.window_items import Item
 from recall.window_policy import SLIDING, Plan, Step
-from recall.window_pruned import APPLIED, restate
+from recall.window_pruned import APPLIED, prunings, restate
 from transcript.canonical import b32id, canonical
-from transcript.errors import RecallError
+from transcript.errors import LockBusy, RecallError
 from transcript.event import Draft, commitment, stamp
 from transcript.handoff import window as last_messages
+from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.paths import secure_dir, write_atomic
 from transcript.projections.handoff import Focus, page
@@ -31,6 +32,7 @@ from transcript.telling import counted
 
 SKIPPED, REFUSED = "skipped", "refused"
 EMERGENCY = "compaction_emergency"
+LOCK = "window.lock"
 MESSAGE_CHARS = 2_000
 
 
@@ -77,7 +79,23 @@ def apply(
     """Verify a plan and record what left, or why nothing did; write the window for the host to `out` where it is named.
 
     One event that cannot be verified refuses the whole plan: then the record says so, and nothing else is written.
+    LockBusy when another plan was applied, or the window compacted, since it was looked at.
     """
+    with FileLock(log.workspace.run_dir / LOCK):
+        boundary, before = prunings(log, seen.session)
+        if (boundary, len(before)) != seen.since:
+            raise LockBusy(
+                "this window was changed since it was looked at, by another plan or a compaction; plan again"
+            )
+        done = _applied(log, seen, plan, now, logged_is_enough, out)
+        # The file too that an earlier plan did not come to write, or that was lost.
+        file = restate(log, seen.session) if before or done.state == APPLIED else None
+    return replace(done, file=file if done.state == APPLIED else None)
+
+
+def _applied(
+    log: Log, seen: LiveWindow, plan: Plan, now: datetime, logged_is_enough: bool, out: Path | None
+) -> Applied:
     missing = verify(plan.steps, seen.items.items, log, seen.index, logged_is_enough=logged_is_enough)
     state = REFUSED if missing else SKIPPED if plan.skipped_because else APPLIED
     reason = plan.skipped_because or _reason(plan, logged_is_enough=logged_is_enough)
@@ -87,9 +105,7 @@ def apply(
     if out is not None and state == APPLIED:  # before the record says so: a host that gets no window drops nothing
         write_atomic(out, json.dumps(window_for_host(seen, plan)).encode("ascii"))
     log.append([draft], now=now)
-    if state != APPLIED:
-        return Applied(state, reason, draft.id, tuple(missing))
-    return Applied(state, reason, draft.id, file=restate(log, seen.session))
+    return Applied(state, reason, draft.id, tuple(missing))
 
 
 def stuck(seen: LiveWindow, plan: Plan, done: Applied) -> str:

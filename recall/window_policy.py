@@ -2,6 +2,7 @@
 
 Order of leaving: what is of low risk and what recall finds again comes first. Within that large results of tools, each
 replaced by a line that points to it, then conversation, calls with their results, what changed files; the oldest first.
+A call never leaves without its results, nor they without it: no model takes one that stands alone.
 """
 
 from collections.abc import Collection, Iterable, Sequence
@@ -96,7 +97,16 @@ def protected(pieces: Sequence[Piece], settings: WindowSettings) -> dict[str, st
             why = "of high risk"
         if why:
             found |= dict.fromkeys(piece.events, why)
+    for piece in pieces:
+        if piece.events[0] not in found and any(one.events[0] in found for one in _results(piece, pieces)):
+            found |= dict.fromkeys(piece.events, "a result of it stays")
     return found
+
+
+def _results(piece: Piece, pieces: Iterable[Piece]) -> list[Piece]:
+    """The pieces apart that answer a piece's calls."""
+    own = set(piece.calls)
+    return [one for one in pieces if one is not piece and not own.isdisjoint(one.answers)] if own else []
 
 
 def plan(pieces: Sequence[Piece], pressure: Pressure, settings: WindowSettings) -> Plan:
@@ -137,15 +147,19 @@ def ranked(pieces: Iterable[Piece]) -> list[Piece]:
 
 
 def _chosen(free: Sequence[Piece], needed: int, settings: WindowSettings) -> list[Step]:
-    chosen: list[Step] = []
+    chosen: dict[tuple[str, ...], Step] = {}
     for piece in ranked(free):
         if needed <= 0:
             break
-        step = _step(piece, settings.stub_tokens)
-        if step is not None:
-            chosen.append(step)
-            needed -= step.freed
-    return chosen
+        step = None if piece.events in chosen else _step(piece, settings.stub_tokens)
+        if step is None:
+            continue
+        whole = [step, *(Step(one, step.why, freed=one.tokens) for one in _results(piece, free))]
+        for one in whole:  # a result that had been replaced by a line goes with its call
+            before = chosen.get(one.piece.events)
+            needed -= one.freed - (before.freed if before is not None else 0)
+            chosen[one.piece.events] = one
+    return list(chosen.values())
 
 
 def _step(piece: Piece, stub_tokens: int) -> Step | None:

@@ -9,6 +9,7 @@ import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.output import emit, note, say
+from recall.cli.reading import door
 from recall.governance_settings import WINDOW_POLICIES
 
 if TYPE_CHECKING:
@@ -102,6 +103,7 @@ def apply_command(
     from recall.window_pruned import APPLIED
 
     log, seen, made = _looked(app, **asked)
+    door(app, log.workspace).refuse_record("a window")
     if dry_run:
         missing = window_apply.verify(made.steps, seen.items.items, log, seen.index, logged_is_enough=logged_is_enough)
         return _told_dry(seen, made, [(one.event, one.why) for one in missing], as_json=as_json)

@@ -30,6 +30,7 @@ from recall.window_apply import apply, emergency, verify, window_for_host
 from recall.window_policy import Plan, plan
 from recall.window_pruned import prunings, restate
 from transcript.context import context
+from transcript.errors import LockBusy
 from transcript.log import Log
 from transcript.verify import verify as verify_record
 
@@ -45,12 +46,13 @@ def index(log: Log) -> None:
 
 @pytest.fixture
 def log(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Log]:
-    """A session of three exchanges and a running one, indexed; commands run in its project."""
+    """A session of three exchanges, a push that must stay and a running one, indexed; commands run in its project."""
     held = hold_lock(tmp_path / "data")
     talk = Dialogue()
     talk.prompt("Which port does the kestrel gateway use?")
     talk.reply(FACT)
     talk.call("Read", {"file_path": "gateway.toml"}, "port line " * 600)
+    talk.bash("git push origin main", "remote line " * 250)
     talk.prompt("Is there a reason for it?")
     talk.reply("Only history.")
     talk.prompt("Then let us go on with the pelican ledger.")
@@ -119,6 +121,8 @@ def test_what_left_is_recorded_with_its_reason_and_written_for_the_host(log: Log
     assert stub.stub in texts
     assert texts[-1] == "Then let us go on with the pelican ledger."
     assert FACT not in texts
+    assert [entry["type"] for entry in told["entries"]].count("tool_call") == 1  # with its result, a line now
+    assert [entry["type"] for entry in told["entries"]].count("tool_result") == 1
     assert invalid_lines(log) == []
     assert verify_record(log.workspace).problems == []
 
@@ -157,6 +161,32 @@ def test_every_pruned_turn_of_a_long_session_is_byte_equal_in_the_record_and_ind
         assert turn.text == said[event]
     with Store.open(log.workspace.index_path) as store:
         assert store.indexed(left) == set(left)
+
+
+def test_of_two_plans_for_one_window_the_second_is_told_to_look_again(log: Log) -> None:
+    one, other = seen(log), seen(log)
+    apply(log, one, planned(one), now=NOW)
+
+    with pytest.raises(LockBusy, match="plan again"):
+        apply(log, other, planned(other), now=NOW)
+    log.append([make_draft("end", "system", session="s1")], now=NOW)
+    with pytest.raises(LockBusy, match="plan again"):
+        apply(log, one, planned(one), now=NOW)
+
+    assert len(of_type(log, "prune")) == 1
+
+
+def test_a_file_that_an_earlier_plan_did_not_come_to_write_is_written_by_the_next(log: Log) -> None:
+    view = seen(log)
+    apply(log, view, planned(view), now=NOW)
+    path = window_state.pruned_file(log.workspace.run_dir, "s1")
+    kept = path.read_bytes()
+    path.unlink()  # a kill between the record and the file
+    again = seen(log)
+
+    done = apply(log, again, planned(again), now=NOW)
+
+    assert (done.state, path.read_bytes()) == ("skipped", kept)
 
 
 def test_an_event_that_the_record_lacks_refuses_the_plan_and_nothing_leaves(log: Log) -> None:
@@ -341,7 +371,7 @@ def test_a_plan_says_in_words_what_it_does_and_why(log: Log, call: Callable[...,
     shown = call("window", "plan", *SIZE).out
 
     assert "thresholds 60% 75% 90%; passed: 60%, 75%, 90%" in shown
-    assert "sliding: 1 result replaced by its pointer, 2 pieces removed" in shown
+    assert "sliding: 1 result replaced by its pointer, 3 pieces removed" in shown
     assert "stub    " in shown
     assert "keep    1 piece: one of the last exchanges" in shown
 

@@ -103,7 +103,8 @@ def test_what_is_of_low_risk_old_and_recoverable_leaves_first(session: Labelled)
 
 def test_a_large_result_becomes_a_pointer_and_small_ones_go_with_their_calls(session: Labelled) -> None:
     """LCA-4.5-03."""
-    made = plan(session.pieces(), full(1000, 1), SLIDING)
+    found = [p if session.events["read"][0] not in p.events else replace(p, holds=("why",)) for p in session.pieces()]
+    made = plan(found, full(1000, 1), SLIDING)
 
     (stub,) = made.stub
     (event,) = session.events["large result"]
@@ -112,6 +113,20 @@ def test_a_large_result_becomes_a_pointer_and_small_ones_go_with_their_calls(ses
     assert all(step.stub == "" for step in made.remove)
     search = next(one.piece for one in made.remove if session.events["search"][0] in one.piece.events)
     assert set(search.events) == set(session.events["search"])  # no call without its result
+
+
+def test_a_call_and_its_large_result_leave_together_or_stay_together(session: Labelled) -> None:
+    read, (result,) = session.events["read"][0], session.events["large result"]
+    found = session.pieces()
+    kept = [replace(one, holds=("why",)) if result in one.events else one for one in found]
+
+    made, stays = plan(found, full(1000, 1), SLIDING), plan(kept, full(1000, 1), SLIDING)
+
+    gone = {event for step in made.remove for event in step.piece.events}
+    assert {read, result} <= gone
+    assert made.stub == ()
+    assert leaving(stays).isdisjoint({read, result})
+    assert "a result of it stays" in {one.why for one in stays.keep if read in one.piece.events}
 
 
 def test_a_plan_ends_when_its_goal_is_reached(session: Labelled) -> None:
