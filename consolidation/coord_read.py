@@ -11,7 +11,7 @@ from typing import Any
 
 from consolidation.contradiction import difference
 from consolidation.coord_desk import CoordDesk, standing_of
-from consolidation.coord_refs import References, ends, state_of
+from consolidation.coord_refs import References, ends, lasting, state_of
 from consolidation.procedure_conflicts import conflicts as against
 from consolidation.standing_files import ProcedureText
 from recall.disclosure import Door
@@ -138,7 +138,7 @@ def _look_up(seen: View, live: Sequence[Mapping[str, Any]], refs: References) ->
     """Fill in pointers with their state, and what rests on evidence that is another one now or gone."""
     by_ref: dict[str, dict[str, Any]] = {}
     for item in reversed(live):
-        for ref, then in item["evidence_hashes"].items():
+        for ref, then in lasting(item).items():
             now = state_of(ref, str(then), refs.hash(ref))
             held = by_ref.setdefault(ref, {"ref": ref, "state": now, "of": []})
             held["of"].append(item["event_id"])

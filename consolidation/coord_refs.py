@@ -25,6 +25,7 @@ from transcript.proposals import ProposalState
 
 UNRESOLVED = "unresolved"
 MOST_SHOWN = 64 * 1024  # characters of one piece of evidence
+MOST_READ = 64 * 1024 * 1024  # bytes of a file that is evidence; reading a larger one would hold everybody up
 _CONTENT = ("procedure", "identity")
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
@@ -68,6 +69,15 @@ def ends(state: ProposalState) -> dict[str, str]:
             if name in item and (name != "target_ref" or "lifecycle" in item):
                 ended[str(item[name])] = one.event_id
     return ended
+
+
+def lasting(item: Mapping[str, Any]) -> dict[str, str]:
+    """Return the evidence of an item that can be looked up as long as it holds, with the hashes that were signed.
+
+    The files of a pack that waited were moved into their place with it: `recall pack list` holds those.
+    """
+    moved = scheme_of(str(item.get("target_ref") or ""))[0] == "pack"
+    return {} if moved else dict(item["evidence_hashes"])
 
 
 class References:
@@ -207,7 +217,10 @@ class References:
         return None
 
     def _file(self, ref: str) -> Evidence | None:
-        """Return a plain file of the project, or its lines; nothing for a link that leads out, a folder or a pipe."""
+        """Return a plain file of the project, or its lines; nothing for a link that leads out, a folder or a pipe.
+
+        Nor for a file of more than MOST_READ bytes.
+        """
         path, lines = path_of(ref)
         if bad_path(path):
             return None
@@ -216,7 +229,8 @@ class References:
             whole.relative_to(self.root.resolve())
             descriptor = os.open(whole, _FLAGS)
             with open(descriptor, "rb") as handle:
-                if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+                found = os.fstat(descriptor)
+                if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_READ:
                     return None
                 digest, text, size = sha256(), bytearray(), 0
                 for part in _parts(handle, lines_of(lines)):

@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from consolidation.approval import known_secrets, mac_holds, well_formed
 from consolidation.coord_desk import CoordDesk, differing_field, standing_of
-from consolidation.coord_refs import References, ends, state_of
+from consolidation.coord_refs import References, ends, lasting, state_of
 from consolidation.coord_schema import Document, action_hash, proposal_hash
 from transcript.errors import KeyFault
 from transcript.projections import coord_files
@@ -109,7 +109,7 @@ def _evidence(desk: CoordDesk, report: Report) -> None:
     for one in state.applied:
         if one.item is None or one.event_id in ended:
             continue
-        for ref, then in one.item["evidence_hashes"].items():
+        for ref, then in lasting(one.item).items():
             code = {"broken": "evidence_broken", "changed": "evidence_changed"}.get(state_of(ref, then, refs.hash(ref)))
             if code:
                 report(code, f"event {one.event_id} ({ref})")

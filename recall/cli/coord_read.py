@@ -12,12 +12,14 @@ from recall.cli.coord_out import Report, reports
 from recall.cli.coord_work import desk_of
 from recall.cli.output import head
 from recall.cli.reading import door
+from transcript.coord_codes import SAYS
 from transcript.telling import counted
 
 if TYPE_CHECKING:
     from consolidation.coord_read import View
 
 KINDS = ("decision", "question", "artifact", "outcome")
+MOST_ABOUT = 40  # characters of a subject or a target in front of a summary
 
 
 @click.command()
@@ -54,12 +56,13 @@ def read(app: App, subject: str, kind: str | None, last: int, whole: bool) -> Re
     return Report(
         evidence_refs=list(dict.fromkeys(ref for row in live for ref in row["evidence_refs"])),
         human_decision_required=any(row["state"] == "proposed" for row in seen.pending),
-        text="\n".join(_lines(seen)),
+        text="\n".join(_lines(seen, narrowed=bool(subject or kind))),
         more=seen.told(),
     )
 
 
-def _lines(seen: View) -> list[str]:
+def _lines(seen: View, *, narrowed: bool) -> list[str]:
+    """What a reader sees; `narrowed` where only a subject or a kind was asked for."""
     lines: list[str] = []
     for title, rows in (
         ("Decisions", seen.decisions),
@@ -76,17 +79,27 @@ def _lines(seen: View) -> list[str]:
         ("Two decisions on one subject", [f"{row['subject']}: {', '.join(row['ids'])}" for row in seen.conflicts]),
         ("Loses against something that outranks it", [_loses(row) for row in seen.losers]),
         ("Pending: not decided, not canonical", [_waits(row) for row in seen.pending]),
-        ("Files that are not as they must be", [f"{row['where']}  {row['code']}" for row in seen.problems]),
+        ("Files that are not as they must be", [_wrong(row) for row in seen.problems]),
         ("Left out, there is no room", [f"{name}: {count:,}" for name, count in seen.left_out.items()]),
     )
     for title, told in named:
         if told:
             lines += [title, *(f"  {line}" for line in told), ""]
+    found = len(lines) - (len(seen.problems) + 2 if seen.problems else 0)
+    if narrowed and not found:
+        return ["nothing fits; without --subject and --kind all of it is shown", "", *lines]
     return lines or ["nothing is decided yet; recall coord instructions", ""]
 
 
 def _about(row: dict[str, Any]) -> str:
-    return f"[{row['subject']}] " if row.get("subject") else ""
+    """What an item or a proposal is about: its subject, else what it changes."""
+    about = row.get("subject") or row.get("target_ref")
+    return f"[{head(about, MOST_ABOUT)}] " if about else ""
+
+
+def _wrong(row: dict[str, Any]) -> str:
+    field = f" ({row['field']})" if row.get("field") else ""
+    return f"{row['where']}{field}  {row['code']}: {SAYS.get(row['code'], 'not as the record says')}"
 
 
 def _loses(row: dict[str, Any]) -> str:
@@ -94,7 +107,9 @@ def _loses(row: dict[str, Any]) -> str:
 
 
 def _waits(row: dict[str, Any]) -> str:
-    return f"{row['proposal_id']}  {row['operation']} {head(row['summary'])} (waits for {row['waits_for']})"
+    return (
+        f"{row['proposal_id']}  {row['operation']} {_about(row)}{head(row['summary'])} (waits for {row['waits_for']})"
+    )
 
 
 @click.command()

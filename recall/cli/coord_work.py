@@ -117,6 +117,8 @@ def named(desk: CoordDesk, text: str) -> str:
         return fits[0]
     if fits:
         raise Refusal("ambiguous", note=f"{len(fits)} proposals begin with {text}; give more of the id").error()
+    if wanted and len(wanted) < LEAST and any(name.startswith(wanted) for name in known):
+        raise Refusal("no_proposal", note=f"{text!r} is too short; give {LEAST} characters of the id or more").error()
     raise Refusal("no_proposal", note=f"no proposal has the id {text[:40]!r}; see recall coord read").error()
 
 

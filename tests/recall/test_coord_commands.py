@@ -699,3 +699,43 @@ def test_git_ignores_the_folder(shop: Shop) -> None:
     asked = subprocess.run(["git", "check-ignore", ".coord/memory.yml"], cwd=shop.folder, capture_output=True)
 
     assert asked.returncode == 0
+
+
+# -- what a reader is told in words --------------------------------------------------------
+
+
+def test_a_file_that_is_no_proposal_is_named_with_what_is_wrong_with_it(shop):
+    shop.propose()
+    (shop.folder / ".coord" / "memory-proposals" / "half.json").write_text('{"schema_version": 1.5}')
+    (shop.folder / ".coord" / "memory-proposals" / f"{uuid.uuid4()}.json").write_text('{"schema_version": 1}')
+
+    told = shop("coord", "read").out
+
+    assert "half.json  float: numbers with a fraction" in told
+    assert "  schema: not as the schema says; see recall coord instructions" in told
+
+
+def test_a_search_that_finds_nothing_says_so(shop):
+    shop.applied()
+
+    assert shop("coord", "read", "--subject", "umbrella").out.startswith("nothing fits; without --subject")
+    assert shop("coord", "read", "--kind", "question").out.startswith("nothing fits; ")
+    assert "nothing fits" not in shop("coord", "read", "--subject", "times").out
+    assert "nothing fits" not in shop("coord", "read").out
+
+
+def test_what_is_changed_stands_in_front_of_a_summary_without_a_subject(shop):
+    event = shop.applied()
+    shop.propose("no clock is left", "--target", event, operation="archive")
+
+    assert f"archive [{event}] no clock is left (waits" in shop("coord", "read").out
+
+
+def test_an_id_that_is_too_short_is_called_so(shop):
+    name = shop.propose()
+
+    short, unknown = shop("coord", "apply", name[:4]), shop("coord", "apply", "zzzz")
+
+    assert short.code == unknown.code == 1
+    assert short.err == f"recall: no_proposal: '{name[:4]}' is too short; give 6 characters of the id or more\n"
+    assert "no proposal has the id 'zzzz'" in unknown.err
