@@ -25,6 +25,7 @@ from transcript.proposals import RESETTING, Proposal, event_id_of
 __all__ = ["NO_EFFECTS", "Effects", "Outcome", "Refusal", "apply", "check", "expirable", "expire"]
 
 ALREADY = "already applied"
+MOST_AHEAD = timedelta(minutes=5)  # by which clocks that wrote and read a decision may differ
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,8 +107,10 @@ def _key_fault(desk: CoordDesk, name: str, known: Proposal) -> Refusal | None:
 
 def _in_time(desk: CoordDesk, document: Document) -> Refusal | None:
     decision = document.decision or {}
-    expired = desk.now >= moment(decision["expires_at"])
-    return Refusal("expired", "decision.expires_at") if expired else None
+    if desk.now >= moment(decision["expires_at"]):
+        return Refusal("expired", "decision.expires_at")
+    ahead = moment(decision["timestamp"]) - desk.now > MOST_AHEAD  # else a clock set back would revive what has run out
+    return Refusal("bad_time", "decision.timestamp") if ahead else None
 
 
 def _evidence_fault(document: Document, refs: References) -> Refusal | None:

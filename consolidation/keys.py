@@ -24,7 +24,14 @@ KEY_BYTES = 32
 ID_LENGTH = 16
 _DOMAIN = b"recall-key/1\n"
 _HEX = re.compile(rb"[0-9a-f]{64}")
+_ID = re.compile(f"[0-9a-f]{{{ID_LENGTH}}}")
 _MOST_BYTES = 256  # of a key file; one that is longer is none
+_SAFE = (
+    getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +71,7 @@ class KeyStore:
 
     def by_id(self, name: str, *, even_revoked: bool = False) -> Key:
         """Return a key by its id; `key_unknown` where there is none, `key_revoked` unless even_revoked."""
-        if re.fullmatch(f"[0-9a-f]{{{ID_LENGTH}}}", name) is None:
+        if _ID.fullmatch(name) is None:
             raise key_fault("key_unknown")
         if not even_revoked and name in self.revoked():
             raise key_fault("key_revoked", name)
@@ -116,7 +123,7 @@ class KeyStore:
     def revoked(self) -> dict[str, str]:
         """Return the reasons of revoked keys by their ids."""
         rows = [line.split(" ", 2) for line in self._lines(REVOKED)]
-        return {row[0]: row[2] if len(row) > 2 else "" for row in rows}
+        return {row[0]: row[2] if len(row) > 2 else "" for row in rows if _ID.fullmatch(row[0])}
 
     def used(self, store: str, nonce: str) -> bool:
         """Say whether an approval was applied in a workspace; survives whatever is put back there."""
@@ -132,23 +139,45 @@ class KeyStore:
             self._append(USED, f"{store} {nonce}")
 
     def _lines(self, name: str) -> list[str]:
+        """Return the lines of a list beside the keys; `key_list` for anything but a plain file, which is not opened."""
         try:
-            return (self.folder / name).read_text("utf-8").splitlines()
-        except FileNotFoundError:
+            descriptor = self._list(name, os.O_RDONLY)
+        except (FileNotFoundError, NotADirectoryError):
             return []
-        except (OSError, UnicodeDecodeError):
-            raise key_fault("key_owner", name) from None
+        try:
+            with open(descriptor, encoding="utf-8", newline="\n") as handle:
+                return handle.read().split("\n")
+        except UnicodeDecodeError:
+            raise key_fault("key_list", name) from None
 
     def _append(self, name: str, line: str) -> None:
+        """Add a line, on disk when this returns; behind the beginning of one that a full disk cut off it is its own."""
         secure_dir(self.folder)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
-        descriptor = os.open(self.folder / name, flags, 0o600)
+        descriptor = self._list(name, os.O_RDWR | os.O_CREAT | os.O_APPEND)
         try:
-            write_all(descriptor, line.encode() + b"\n")
+            size = os.fstat(descriptor).st_size
+            if size:
+                os.lseek(descriptor, size - 1, os.SEEK_SET)
+            torn = size > 0 and os.read(descriptor, 1) != b"\n"
+            write_all(descriptor, b"\n" * torn + line.encode() + b"\n")
             os.fsync(descriptor)
         finally:
             os.close(descriptor)
         fsync_dir(self.folder)
+
+    def _list(self, name: str, flags: int) -> int:
+        """Open a list beside the keys, a plain file: a link could show another one, a pipe would be waited for."""
+        path = self.folder / name
+        if path.is_symlink():
+            raise key_fault("key_list", name)
+        try:
+            descriptor = os.open(path, flags | _SAFE, 0o600)
+        except (IsADirectoryError, PermissionError):
+            raise key_fault("key_list", name) from None
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise key_fault("key_list", name)
+        return descriptor
 
     def list(self) -> list[KeyEntry]:
         """Return every key there is a file or a revocation of: the current one first, then by id."""
@@ -157,7 +186,9 @@ class KeyStore:
         with contextlib.suppress(KeyFault):
             found[read_key(self.folder / CURRENT, trusted=False).id] = "current"
         for path in sorted(self.folder.glob("approval-*.key")) if self.folder.is_dir() else ():
-            found.setdefault(path.stem.removeprefix("approval-"), "rotated")
+            name = path.stem.removeprefix("approval-")
+            if _ID.fullmatch(name):
+                found.setdefault(name, "rotated")
         for name in sorted(revoked):
             found[name] = "revoked"
         return [KeyEntry(name, state, revoked.get(name, "")) for name, state in found.items()]
@@ -197,11 +228,10 @@ def _new() -> bytes:
 
 def _opened(path: Path, *, trusted: bool) -> bytes:
     """Return a key file's bytes after looking at what was opened, not at what the name says."""
-    flags = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
     try:
         if path.parent.is_symlink() or path.is_symlink():  # where the system has no O_NOFOLLOW
             raise key_fault("key_link", path.name)
-        descriptor = os.open(path, flags | getattr(os, "O_BINARY", 0))
+        descriptor = os.open(path, os.O_RDONLY | _SAFE)
     except (FileNotFoundError, NotADirectoryError):
         raise key_fault("key_missing") from None
     except OSError as error:

@@ -46,6 +46,7 @@ SAYS: dict[str, str] = {
     "other_store": "the decision was made for another project; " + _AGAIN,
     "bad_mac": "the decision was not signed with the key it names; " + _AGAIN,
     "expired": "the approval has run out; " + _AGAIN,
+    "bad_time": "the decision was made later than this clock shows; set the clock right, then apply again",
     "evidence_changed": "this evidence is not what it was when it was approved; " + _AGAIN,
     "used": "this approval was used before; " + _AGAIN,
     # keys
@@ -54,6 +55,7 @@ SAYS: dict[str, str] = {
     "key_short": "the key is not 64 hex digits (32 bytes); recall coord key rotate",
     "key_exposed": "others can read or replace the key; chmod 600 it, 700 its folder, then recall coord key rotate",
     "key_link": "the key, or the folder it lies in, is not the plain thing itself; put that there, or make a new key",
+    "key_list": "this list beside the keys is no plain readable file; put back the real one, or remove what stands there",
     "key_owner": "the key belongs to another user; recall coord key rotate",
     "key_unknown": "no key here has this id; " + _KEYS,
     "key_rotated": "it was signed with a key after that was replaced; " + _AGAIN,

@@ -10,7 +10,7 @@ from support.coord import EVIDENCE, Ana, Office, write_proposal
 from support.memory_events import written
 from support.record import make_draft
 
-from consolidation import coord_apply, coord_decide
+from consolidation import coord_apply, coord_decide, coord_refs
 from consolidation.coord_schema import action_hash, parse
 from transcript import proposal_drafts, redaction
 from transcript.coord_codes import Refusal
@@ -220,6 +220,7 @@ REFUSALS: list[tuple[str, Callable[[Office, Any], Any], str, str, str]] = [
     ("store", lambda o, d: forged(o, d, store_id="another"), "other_store", "decision.store_id", BACK),
     ("key id", lambda o, d: forged(o, d, key_id="0" * 16), "key_unknown", "0" * 16, BACK),
     ("late", lambda o, d: o.later(days=8), "expired", "decision.expires_at", BACK),
+    ("clock set back", lambda o, d: o.later(minutes=-7), "bad_time", "decision.timestamp", STAYS),
     ("evidence", lambda o, d: (o.root / EVIDENCE).write_text("TAI"), "evidence_changed", EVIDENCE, BACK),
     ("no evidence", lambda o, d: (o.root / EVIDENCE).unlink(), "evidence_changed", EVIDENCE, BACK),
     ("burned", burned, "used", "decision.nonce", BACK),
@@ -292,6 +293,26 @@ def test_evidence_is_looked_at_inside_the_project_only(office: Office) -> None:
     refs = office.desk.references()
 
     assert [refs.evidence(ref).hash for ref in ("link.md", "folder", "gone.md", ".coord")] == ["unresolved"] * 4
+
+
+def test_a_file_too_large_to_be_read_each_time_is_no_evidence(office: Office) -> None:
+    for size, ref in ((coord_refs.MOST_READ, "docs/most.bin"), (coord_refs.MOST_READ + 1, "docs/more.bin")):
+        with open(office.root / ref, "wb") as file:
+            file.truncate(size)  # takes no room
+    refs = office.desk.references()
+
+    assert [refs.evidence(f"docs/{name}").kind for name in ("most.bin", "more.bin", "more.bin#L1")] == [
+        "file",
+        "unresolved",
+        "unresolved",
+    ]
+
+
+def test_clocks_that_differ_by_little_refuse_nothing(office: Office) -> None:
+    document = office.approved()
+    office.later(minutes=-5)
+
+    assert office.apply(document.id).changed
 
 
 def test_an_approval_of_another_project_is_worth_nothing_here(office: Office, tmp_path: Path) -> None:

@@ -161,3 +161,35 @@ def test_used_approvals_are_told_by_store_and_survive_in_the_data_folder(keys: K
 
     assert (again.used("one", "a" * 32), again.used("two", "a" * 32)) == (True, False)
     assert (keys.folder / "used").read_text() == f"one {'a' * 32}\ntwo {'b' * 32}\n"
+
+
+def test_a_line_that_a_full_disk_cut_off_takes_no_other_with_it(keys: KeyStore) -> None:
+    key = keys.current().id
+    (keys.folder / "used").write_text(f"one {'a' * 32}\none {'b' * 12}")
+    (keys.folder / "revoked").write_text("0123")
+
+    keys.burn("one", "c" * 32)
+    keys.revoke(key, "lost", now=NOW)
+
+    assert {"a" * 32, "c" * 32} <= keys.used_nonces("one")
+    assert keys.revoked() == {key: "lost"}
+    assert [entry.id for entry in keys.list()] == [key]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes")
+@pytest.mark.parametrize("name", ["used", "revoked"])
+def test_a_list_that_is_a_link_a_folder_or_a_pipe_is_neither_believed_nor_waited_for(keys: KeyStore, name: str) -> None:
+    path, key = keys.folder / name, keys.current().id
+    reads = {"used": lambda: keys.used("one", "a" * 32), "revoked": keys.current}[name]
+    writes = {"used": lambda: keys.burn("one", "a" * 32), "revoked": lambda: keys.revoke(key, "lost", now=NOW)}[name]
+
+    for make in (lambda: path.symlink_to("nowhere"), path.mkdir, lambda: os.mkfifo(path)):
+        make()
+        assert [code_of(act) for act in (reads, writes)] == ["key_list", "key_list"]
+        path.rmdir() if path.is_dir() and not path.is_symlink() else path.unlink()
+
+
+def test_a_file_that_is_called_like_a_key_and_is_none_is_not_listed(keys: KeyStore) -> None:
+    (keys.folder / "approval-\x1b[2J.key").write_text("x")
+
+    assert [entry.state for entry in keys.list()] == ["current"]
