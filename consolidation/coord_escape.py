@@ -267,4 +267,4 @@ def _most_blank(text: str) -> int:
 def _width(char: str) -> int:
     if category(char) in ("Mn", "Me"):
         return 0
-    return 2 if east_asian_width(char) in "WF" else 1
+    return 2 if east_asian_width(char) in "WF" or "\U0001d360" <= char <= "\U0001d378" else 1  # counting rods
