@@ -4,7 +4,7 @@ import os
 import shutil
 from datetime import datetime
 
-from recall import turnstate
+from recall import turnstate, window_state
 from transcript import memories, redaction
 from transcript.log import Log
 from transcript.projections import views
@@ -104,8 +104,8 @@ def _coord(erased: Erased) -> int:
     from transcript.proposals import fold_proposals
 
     workspace = erased.workspace
-    for name in (coord_files.EDITED, "window"):
-        shutil.rmtree(workspace.run_dir / name, ignore_errors=True)
+    shutil.rmtree(workspace.run_dir / coord_files.EDITED, ignore_errors=True)
+    window_state.forget_words(workspace.run_dir)
     for name in ("facets.json", "standing.json"):
         (workspace.run_dir / name).unlink(missing_ok=True)
     state = fold_proposals(Log(workspace))

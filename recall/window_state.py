@@ -101,6 +101,14 @@ def note_told(run_dir: Path, session: str, gone: Left) -> None:
     _write(_told_file(run_dir, session), {"told": [*_told(run_dir, session), gone.name][-MOST_TOLD:]})
 
 
+def forget_words(run_dir: Path) -> None:
+    """Remove the handoffs that were written for full windows. What left a window, and what was told, are ids alone."""
+    folder = run_dir / FOLDER
+    for path in folder.iterdir() if folder.is_dir() else ():
+        if path.suffix != ".json":
+            path.unlink(missing_ok=True)
+
+
 def _left_file(run_dir: Path, session: str) -> Path:
     return run_dir / FOLDER / f"{key(session)}.left.json"
 

@@ -20,7 +20,7 @@ from support.window import SLIDING, full, words
 from indexer import writer
 from indexer.settings import IndexSettings
 from indexer.store import Store
-from recall import window_state
+from recall import forgetting, window_state
 from recall.engine import recall
 from recall.live_window import LiveWindow, look
 from recall.query import Query
@@ -29,9 +29,11 @@ from recall.turn import bytes_third
 from recall.window_apply import apply, emergency, verify, window_for_host
 from recall.window_policy import Plan, plan
 from recall.window_pruned import prunings, restate
+from recall.window_state import Left
 from transcript.context import context
 from transcript.errors import LockBusy
 from transcript.log import Log
+from transcript.redaction_plan import plan_text
 from transcript.verify import verify as verify_record
 
 FACT = "The kestrel gateway listens on port 8713 because the heron exporter took 8080 first."
@@ -326,6 +328,24 @@ def test_an_emergency_writes_the_handoff_from_the_record_alone(log: Log) -> None
     assert (mark["mark"], mark["session"], mark["why"]) == ("compaction_emergency", "s1", "no index")
     assert mark["handoff"] == path.name
     assert invalid_lines(log) == []
+
+
+def test_forgetting_takes_the_handoff_and_leaves_what_left_and_what_was_told(log: Log) -> None:
+    view = seen(log)
+    apply(log, view, planned(view), now=NOW)
+    gone = Left("after s1", 2, 1, 1, view.items.items[0].id, view.items.items[1].id, boundary=9)
+    window_state.keep_left(log.workspace.run_dir, "s1", gone)
+    window_state.note_told(log.workspace.run_dir, "s1", gone)
+    handoff = emergency(log, "s1", "no index", now=NOW)
+    assert FACT in handoff.read_text()
+
+    assert forgetting.erase(log.workspace, lambda: plan_text(log.workspace, FACT), now=NOW) is not None
+
+    held = everything_below(log.workspace.home)
+    assert [path for path, data in held.items() if FACT.encode() in data] == []
+    assert window_state.pruned(log.workspace.run_dir, "s1") == set(leaving(planned(view)))
+    assert window_state.noted(log.workspace.run_dir, "s1") == gone
+    assert window_state.left(log.workspace.run_dir, "s1") is None
 
 
 # -- the commands ----------------------------------------------------------------------------
