@@ -37,7 +37,7 @@ class Segment:
 
 @dataclass(frozen=True, slots=True)
 class Odd:
-    """What is odd about a text: escaped characters by kind, scripts other than Latin, blank lines and spaces in a row.
+    """What is odd about a text: escaped characters by kind, scripts other than Latin, blank lines in a row.
 
     `words` are those of mixed scripts, escaped. `turned` says whether there are letters that are written right to left.
     """
@@ -46,7 +46,6 @@ class Odd:
     words: tuple[str, ...]
     scripts: tuple[str, ...]
     blank_lines: int
-    spaces: int
     turned: bool
 
 
@@ -87,13 +86,11 @@ def odd(text: str) -> Odd:
     alone = [_code(text[at]) for at in sorted(strange) if not _in_word(text[at])]
     scripts = dict.fromkeys(_script(char) for char in text if ord(char) > 127 and _lettered(char) and not unseen(char))
     scripts.pop("LATIN", None)
-    runs = [len(run) for run in re.findall(" +", text)]
     return Odd(
         tuple(hidden),
         tuple(dict.fromkeys([*words, *alone])),
         tuple(scripts),
         _most_blank(text),
-        max(runs, default=0),
         _TURNED.search(text) is not None,
     )
 
@@ -108,7 +105,7 @@ def broken(segments: Sequence[Segment], width: int) -> list[tuple[Segment, ...]]
     rows: list[tuple[Segment, ...]] = []
     row: list[Segment] = []
     used = 0
-    for segment in segments:
+    for segment in _merged(segments):
         for word in re.findall(r"[^ ]* |[^ ]+", segment.text):
             if used and used + cells(word) > width:
                 rows.append(tuple(_merged(row)))
