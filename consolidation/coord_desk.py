@@ -53,10 +53,9 @@ class Found:
 
 @dataclass(slots=True)
 class Settled:
-    """What `settle` did: proposals taken into the record, lines appended to memory.yml, files brought up to it."""
+    """What `settle` did: proposals taken into the record, files brought up to it."""
 
     mirrored: list[str] = field(default_factory=list)
-    appended: int = 0
     restored: list[str] = field(default_factory=list)
 
 
@@ -289,7 +288,6 @@ class CoordDesk:
         held = coord_files.memory_bytes(self.root) or b""
         if held != wanted and wanted.startswith(held):
             self.add_line(wanted[len(held) :])
-            done.appended = wanted.count(b"\n") - held.count(b"\n")
 
     def _bring_up(self, done: Settled, effects: Effects | None) -> None:
         effect_of = {one.proposal: one.effect for one in self.state().applied if one.effect}

@@ -2,7 +2,7 @@
 
 import re
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
@@ -27,7 +27,6 @@ TYPES = {
     "incident": "known_failure",
     "procedure": "runbook",
 }
-_PRIORITY = ("role_standard", "user_preference", "runbook", "design_decision", "lesson", "known_failure")
 _TRUE = frozenset({"true", "yes", "on", "1"})
 _SUFFIXES = (".md", ".markdown")
 
@@ -130,15 +129,6 @@ def document(path: str, data: bytes) -> Document:
         supersession_note=text_of(fields, "supersession_note"),
         **{name: list_of(fields, name) for name in ("tags", "projects", "roles", "critical_for", "sources")},
         supersedes=list_of(fields, "supersedes"),
-    )
-
-
-def in_priority(documents: Iterable[Document]) -> list[Document]:
-    """Return documents as a tight budget takes them: critical ones, by type, last applied first; no name is asked."""
-    order = {name: at for at, name in enumerate(_PRIORITY)}
-    last_first = sorted(documents, key=lambda one: (one.last_applied, one.created, one.statement), reverse=True)
-    return sorted(
-        last_first, key=lambda one: (not (one.critical_for or one.critical), order.get(one.memory_type, len(order)))
     )
 
 

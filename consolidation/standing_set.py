@@ -20,7 +20,7 @@ from consolidation.settings import Settings
 from recall import session_state, standing_context
 from recall.likeness import folded
 from recall.standing_context import EVERYONE, FILE, LOADED, OTHER_ROLE, OVER, VERSION, chosen
-from recall.standing_places import IDENTITY, MEMORY, PROCEDURAL, SEMANTIC, USER, Entry, places, refreshed
+from recall.standing_places import MEMORY, PROCEDURAL, SEMANTIC, Entry, places, refreshed
 from transcript.canonical import sha256_hex
 from transcript.errors import ConfigError
 from transcript.event import stamp
@@ -72,11 +72,6 @@ class StandingSet:
         """Of the critical memories of this role: how many there are, how many are carried, characters of all."""
         mine = [(one, state) for one, state in self.entries if one.layer == MEMORY and state != OTHER_ROLE]
         return len(mine), sum(state == LOADED for _, state in mine), sum(len(one.text) for one, _ in mine)
-
-    @property
-    def has_identity(self) -> bool:
-        """Whether anything says who the agent or the user is."""
-        return any(one.layer in (IDENTITY, USER) for one in self.loaded)
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,6 @@ class Proposal:
     ts: str
     adopted: bool = False
     stages: tuple[Stage, ...] = (("proposed", None),)
-    decided_event: str = ""
     decided_seq: int = 0
     refused: tuple[str, ...] = ()
     erased: bool = False
@@ -211,7 +210,7 @@ def _changed(state: ProposalState, event: Event, body: Mapping[str, Any]) -> Non
         word = DECIDED.get(str(body["decision"].get("decision")))
         if word is not None and may_decide(known.state, str(body["decision"]["decision"])):
             stage = (word, body["decision"])
-            known = replace(known, stages=(*known.stages, stage), decided_event=event.id, decided_seq=event.seq)
+            known = replace(known, stages=(*known.stages, stage), decided_seq=event.seq)
     elif event.type == "proposal.timed_out":
         if known.state == "proposed":
             known = replace(known, stages=(*known.stages, ("timed_out", None)))

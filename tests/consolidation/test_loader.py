@@ -137,19 +137,6 @@ def test_words_stay_what_was_written():
     assert front_matter.list_of(fields, "tags") == ("no", "on", "2026-01-31", "1_000", "0x10")
 
 
-def test_the_order_asks_no_name(tmp_path):
-    """Renamed back to front, the same memories come first."""
-    folder = make_memory_folder(tmp_path / "memories", files=40, nested=8, critical=3)
-    before = [one.statement for one in loader.in_priority(loader.load(folder).memories)]
-    for number, path in enumerate(sorted(folder.iterdir(), reverse=True)):
-        path.rename(folder / f"{number:03d}-renamed.md")
-
-    after = [one.statement for one in loader.in_priority(loader.load(folder).memories)]
-
-    assert before == after
-    assert {text.split()[1] for text in before[:3]} == {"37", "38", "39"}
-
-
 @pytest.mark.parametrize("kind", MEMORY_TYPES)
 def test_our_own_file_of_each_type_fits_the_schema_and_is_read_back(tmp_path, kind):
     """LCA-4.3-01."""

@@ -64,7 +64,7 @@ def test_lines_are_chained_and_read_back() -> None:
 
     assert [one["summary"] for one in found.items] == ["one", "two", "three"]
     assert found.fault is None
-    assert read_items(b"") == coord_lines.Items([], 0)
+    assert read_items(b"") == coord_lines.Items([])
 
 
 @pytest.mark.parametrize(

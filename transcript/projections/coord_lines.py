@@ -21,10 +21,9 @@ _PAIR = re.compile(r"(?<!\\)((?:\\\\)*)\\u(d[89ab][0-9a-f]{2})\\u(d[c-f][0-9a-f]
 
 @dataclass(frozen=True, slots=True)
 class Items:
-    """What a memory.yml holds: its items in order, how many bytes of it are good, and the first fault (line, code)."""
+    """What a memory.yml holds: its items in order, and the first fault (line, code)."""
 
     items: list[Mapping[str, Any]]
-    good_bytes: int
     fault: tuple[int, str] | None = None
 
 
@@ -62,15 +61,15 @@ def erased_item(applied: Applied, prev: str) -> dict[str, Any]:
 def read_items(data: bytes) -> Items:
     """Return the items of a memory.yml up to its first fault: a line that is not ours, altered, or torn."""
     items: list[Mapping[str, Any]] = []
-    good, prev = 0, NO_LINE
-    for number, raw in enumerate(data.split(b"\n")[:-1], 1):
+    prev = NO_LINE
+    *ended, rest = data.split(b"\n")
+    for number, raw in enumerate(ended, 1):
         item = _item(raw)
         if item is None or item.get("seq") != number or item.get("prev") != prev:
-            return Items(items, good, (number, "memory_edited"))
+            return Items(items, (number, "memory_edited"))
         items.append(item)
-        good += len(raw) + 1
         prev = str(item["line_hash"]) if item.get("erased") is True else line_hash(raw)
-    return Items(items, good, None if good == len(data) else (len(items) + 1, "memory_edited"))
+    return Items(items, (len(items) + 1, "memory_edited") if rest else None)
 
 
 def _item(raw: bytes) -> dict[str, Any] | None:
