@@ -140,9 +140,10 @@ def instructions(app: App, to: Path | None) -> Report:
 
 
 @click.command()
+@click.option("--signatures", "signed", is_flag=True, help="Check the signatures over the record's head as well.")
 @pass_app
 @reports("verify")
-def verify(app: App) -> Report:
+def verify(app: App, signed: bool) -> Report:
     """Hold files, record and signatures against each other.
 
     Names what was edited, with its line, what is missing, decisions that no key of yours signed, and evidence that is
@@ -151,10 +152,12 @@ def verify(app: App) -> Report:
     \b
         recall coord verify
     """
-    from recall.cli.verify_more import coord
+    from recall.cli.verify_more import coord, signatures
 
     desk = desk_of(app, writes=False)
     found = coord(app, desk.workspace)
+    if signed:
+        found += signatures(app, desk.workspace)[0]
     failed = [one for one in found if not one.warns]
     lines = [f"{'warning' if one.warns else 'problem'}  {one.where}: {one.code}: {one.message}" for one in found]
     return Report(

@@ -37,7 +37,9 @@ def told(recall, *words: str, code: int = 0) -> dict:
 def test_a_record_is_signed_and_the_signature_checked(recall) -> None:
     assert [row["code"] for row in told(recall, "--signatures", code=1)["problems"]] == ["signature_none"]
 
+    assert recall("coord", "verify", "--signatures").code == 1
     signed = told(recall, "--sign")["signed_through"]
+    assert recall("coord", "verify", "--signatures").code == 0
 
     assert told(recall, "--signatures")["signed_through"] == signed >= 1
     assert f"signed through event {signed} of {signed + 1}" in recall("verify", "--signatures").out
