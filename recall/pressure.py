@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from indexer.passages import event_text
-from recall import window_host
+from recall import picture_tokens, window_host
 from recall.memory_settings import ConsolidationSettings
 from recall.window_host import HostWindow
 from recall.window_usage import Used, used_tokens
@@ -122,7 +122,8 @@ def filled(log: Log, session: str) -> tuple[int, int]:
 
 def _chars(log: Log, event: Event) -> int:
     try:
-        return len(event_text(event.type, log.body(event)))
+        words, pictures = picture_tokens.split(event_text(event.type, log.body(event)))
+        return len(words) + pictures * CHARS_A_TOKEN
     except RecordError:
         return 0
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from indexer.passages import event_text
+from recall import picture_tokens
 from transcript.adapters.base import Adapter, Options, SourceFile
 from transcript.adapters.jsonl import parse_line, raw_lines
 from transcript.adapters.registry import harness_of, registered
@@ -56,7 +57,7 @@ class Items:
 
 
 class Counter:
-    """Counts the tokens of each distinct text once."""
+    """Counts the tokens of each distinct text once, pictures in it by what a model takes them for."""
 
     def __init__(self, count: Callable[[str], int]) -> None:
         self._count = count
@@ -65,7 +66,8 @@ class Counter:
     def __call__(self, text: str) -> int:
         found = self._known.get(text)
         if found is None:
-            found = self._known[text] = self._count(text)
+            words, pictures = picture_tokens.split(text)
+            found = self._known[text] = self._count(words) + pictures
         return found
 
 

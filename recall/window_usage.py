@@ -12,6 +12,7 @@ from typing import Any
 
 BLOCK_BYTES = 256 << 10
 MOST_BYTES = 32 << 20  # from the end; one picture may fill several blocks
+MOST_TOKENS = 1_000_000_000  # no window is larger: such a number is damaged
 
 Fields = dict[str, Any]
 
@@ -124,7 +125,7 @@ def _part(fields: Fields, name: str) -> Fields:
 
 def _number(fields: Fields, name: str) -> int:
     value = fields.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) and value > 0 else 0
+    return value if isinstance(value, int) and not isinstance(value, bool) and 0 < value <= MOST_TOKENS else 0
 
 
 def _sum(fields: Fields, *names: str) -> Used:

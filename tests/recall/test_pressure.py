@@ -1,7 +1,9 @@
 """When a session nearly fills the model's window, by its harness's own count wherever there is one."""
 
+import base64
 import json
 import os
+import random
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +13,9 @@ from support.dialogue import Dialogue
 from support.record import NOW, make_draft
 
 from recall.memory_settings import ConsolidationSettings
+from recall.picture_tokens import PICTURE_TOKENS
 from recall.pressure import crossing, filled
+from recall.window_items import of_record
 from recall.window_usage import Used, used_in, used_tokens
 from transcript.capture import sync
 from transcript.log import Log
@@ -40,6 +44,21 @@ def goes_on(log: Log, name: str, type: str, **body: str) -> None:
 def test_only_the_sessions_own_words_count(log: Log) -> None:
     """Neither another session's nor a sub-agent's text stands in its window."""
     assert filled(log, "s1") == (350, 0)
+
+
+def test_a_picture_counts_as_the_model_counts_it_and_not_by_the_letters_that_encode_it(log: Log) -> None:
+    picture = base64.b64encode(random.Random(1).randbytes(300_000)).decode()
+    goes_on(log, "picture", "tool_result", call_id="c", text=json.dumps({"type": "image", "data": picture}))
+
+    words = len(json.dumps({"type": "image", "data": ""}))
+    assert filled(log, "s1") == ((1400 + words) // 4 + PICTURE_TOKENS, 0)
+    assert of_record(log, "s1", len).items[-1].tokens == words + PICTURE_TOKENS
+
+
+def test_a_count_that_no_window_holds_is_damage() -> None:
+    for number in (10**400, -5, "many", True, 1e308):
+        line = {"type": "assistant", "message": {"usage": {"input_tokens": number, "output_tokens": 7}}}
+        assert used_in([json.dumps(line).encode()], "claude-code") == Used(7)
 
 
 def test_a_crossing_is_told_once_until_the_next_compaction(log: Log) -> None:
