@@ -26,6 +26,7 @@ from transcript.workspace import Workspace
 FILE = "pressure.json"
 CHARS_A_TOKEN = 4
 UNSEEN_SHARE = 0.1  # of the window: system prompt, tools and instruction files, where only the record is counted
+LEAST_TOKENS = 20_000  # below this no window is nearly full: a harness's own prompt and tools take as much
 KEPT = 200  # crossings remembered
 COUNTED = ("conversation_turn", "tool_call", "tool_result", "reasoning")
 HARNESS, RECORD = "harness", "record"
@@ -88,20 +89,22 @@ def crossing(log: Log, session: str, settings: ConsolidationSettings, env: Mappi
     if not settings.pressure:
         return ""
     source = source_of(log.workspace, session)
-    harness = source.harness if source is not None else ""
-    window = source.used.window if source is not None and source.used is not None else 0
+    harness, used = (source.harness, source.used) if source is not None else ("", None)
+    window = used.window if used is not None else 0
     host = window_host.of(harness, env, log.workspace.root, window=window)
-    counted = source.used.tokens if source is not None and source.used is not None else None
-    if counted is not None and counted * 2 < window_host.checkpoint_at(settings, host):
-        return ""  # far from it, whatever was seen before: the record need not be read
-    seen = window_host.observed(log, harness)
-    host = window_host.of(harness, env, log.workspace.root, window=window, seen=seen)
-    if settings.window_tokens:
-        host = window_host.given(settings.window_tokens)
+    if used is not None and used.tokens < min(LEAST_TOKENS, window_host.checkpoint_at(settings, host)):
+        return ""  # far from it, wherever it was seen to compact: the record need not be read
     tokens, boundary = filled(log, session)
     name = f"{session}#{boundary}"
     held = _held(log)
-    if measure(tokens, source, host).tokens < window_host.checkpoint_at(settings, host) or name in held:
+    if name in held:
+        return ""
+    if settings.window_tokens:
+        host = window_host.given(settings.window_tokens)
+    else:
+        seen = window_host.observed(log, harness)
+        host = window_host.of(harness, env, log.workspace.root, window=window, seen=seen)
+    if measure(tokens, source, host).tokens < window_host.checkpoint_at(settings, host):
         return ""
     kept = [*held, name][-KEPT:]
     write_atomic(log.workspace.run_dir / FILE, json.dumps(kept).encode("ascii"), durable=False)

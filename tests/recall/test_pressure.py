@@ -4,6 +4,7 @@ import base64
 import json
 import os
 import random
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -104,6 +105,26 @@ def test_the_harnesss_own_count_decides_where_its_file_has_one(tmp_path: Path) -
     assert filled(log, session.session)[0] < 10
     assert before == ""
     assert after == f"{session.session}#0"  # 108,708 of 0.7 x 155,000
+
+
+def test_a_harness_that_was_seen_to_compact_early_is_believed_whatever_its_model_would_take(tmp_path: Path) -> None:
+    root, home = tmp_path / "project", Path(os.environ["HOME"])
+    root.mkdir()
+    session = ClaudeSession(cwd=str(root))
+    session.user("Go on.")
+    session.record("assistant", message=usage(input_tokens=120_000))
+    session.write(home / ".claude")
+    workspace = init(root, tmp_path / "data")
+    sync(workspace, tmp_path / "data", os.environ)
+    log, env = Log(workspace), {**os.environ, "ANTHROPIC_MODEL": "claude-opus-4-8[1m]"}
+
+    before = crossing(log, session.session, ConsolidationSettings(), env)
+    said = {"trigger": "auto", "preTokens": 155_031}
+    end = make_draft("end", "system", session="older", body={"compact": said})
+    log.append([replace(end, agent="claude-code")], now=NOW)
+    after = crossing(log, session.session, ConsolidationSettings(), env)
+
+    assert (before, after) == ("", f"{session.session}#0")
 
 
 @pytest.mark.parametrize(
