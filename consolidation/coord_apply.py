@@ -172,7 +172,7 @@ def _applied(desk: CoordDesk, document: Document, effects: Effects) -> Outcome:
     desk.keys.burn(desk.store_id, item["nonce"])
     desk.add_line(line)
     if effect is not None:
-        effects.land(effect)
+        desk.land(effects, document.id, effect)
     desk.write(document.with_state("applied", decision))
     return Outcome("applied", item["event_id"], changed=True)
 

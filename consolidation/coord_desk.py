@@ -27,6 +27,7 @@ from transcript.strict_json import MOST_BYTES
 from transcript.workspace import Workspace
 
 LOCK, LOCK_SECONDS = "coord.lock", 30.0
+LANDED = "coord-landed"  # of run/: applied proposals whose effect's files were written
 
 
 @dataclass(frozen=True, slots=True)
@@ -291,16 +292,42 @@ class CoordDesk:
 
     def _bring_up(self, done: Settled, effects: Effects | None) -> None:
         effect_of = {one.proposal: one.effect for one in self.state().applied if one.effect}
+        last = {place_of(effect): name for name, effect in effect_of.items()}
         for name, held in list(self.documents().by_id.items()):
             known = self.state().documents[name]
             if known.erased or standing_of(held.document, known) != "behind":
                 continue
-            if known.state == "applied" and name in effect_of:
+            effect = effect_of.get(name) if known.state == "applied" else None
+            if effect:
                 if effects is None:
                     continue
-                effects.land(effect_of[name] or {})
+                if last[place_of(effect)] == name and not self._landed(known):
+                    self.land(effects, name, effect)
             self.write(held.document.with_state(known.state, known.decision))
             done.restored.append(name)
+
+    def land(self, effects: Effects, name: str, effect: Mapping[str, Any]) -> None:
+        """Let the files of an applied proposal's effect be written, and note that they were."""
+        effects.land(effect)
+        with open(self.workspace.run_dir / LANDED, "ab") as noted:
+            noted.write(name.encode() + b"\n")
+
+    def _landed(self, known: Proposal) -> bool:
+        """Whether an effect's files were written before: a proposal's file that somebody sets back writes them no more.
+
+        By the note of it, or because the file that it replaces is another one than when it was decided on.
+        """
+        with contextlib.suppress(FileNotFoundError):
+            if known.id.encode() in (self.workspace.run_dir / LANDED).read_bytes().split(b"\n"):
+                return True
+        signed = (known.decision or {})["evidence_hashes"]
+        now = self.references().signed({**known.document["action"], "evidence_refs": []})
+        return any(signed.get(ref) != found for ref, found in now.items())
+
+
+def place_of(effect: Mapping[str, Any]) -> str:
+    """Return what an effect changes: a later one on the same place stands above it."""
+    return str(effect["target"]).partition("@")[0]
 
 
 def standing_of(document: Document, known: Proposal) -> str:

@@ -23,6 +23,7 @@ from transcript.memory_told import Told
 from transcript.workspace import Workspace
 
 INSTALLED, REMOVED = "pack_installed", "pack_removed"
+UNSEEN = "every file of a pack that a session is told is evidence, so that a person sees it; use 'recall pack install'"
 Action = Mapping[str, Any]
 
 
@@ -33,15 +34,21 @@ def tag_of(name: str) -> str:
 
 def action_of(root: Path, pack: Pack) -> dict[str, Any]:
     """Return the action that installs a pack: its hash is the target, its files, as they wait, are the evidence."""
-    folder = packs.stage(root, pack).relative_to(root).as_posix()
+    packs.stage(root, pack)
     kinds = {kind: sum(one.kind == kind for one in pack.files) for kind in packs.KINDS}
     counts = ", ".join(f"{count} {kind}" for kind, count in kinds.items() if count)
     return {
         "operation": "add",
         "target_ref": pack.ref,
         "summary": f"Install the pack {pack.name} {pack.version} ({counts})",
-        "evidence_refs": [f"{folder}/.{packs.MANIFEST}", *(f"{folder}/{one.kept}" for one in pack.prompted)],
+        "evidence_refs": evidence_of(root, pack),
     }
+
+
+def evidence_of(root: Path, pack: Pack) -> list[str]:
+    """Return what a person must have seen of a pack that waits: its manifest, and every file that a session is told."""
+    folder = packs.waiting(root, pack.name, pack.sha256).relative_to(root).as_posix()
+    return [f"{folder}/.{packs.MANIFEST}", *(f"{folder}/{one.kept}" for one in pack.prompted)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,9 +64,11 @@ class PackEffects:
         name, sha256 = _named(action)
         try:
             if action["operation"] == "add":
-                if packs.staged(self.root, name, sha256) is None:
+                pack = packs.staged(self.root, name, sha256)
+                if pack is None:
                     return _gone(f"the files of pack {name} do not wait here; 'recall pack install' brings them")
-                return None
+                unseen = [ref for ref in evidence_of(self.root, pack) if ref not in action["evidence_refs"]]
+                return Refusal("unseen", unseen[0], UNSEEN) if unseen else None
             held = packs.installed(self.root, name)
         except PackError as error:
             return _gone(str(error))

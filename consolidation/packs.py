@@ -116,14 +116,22 @@ def installed(root: Path, name: str) -> Pack | None:
 
 
 def staged(root: Path, name: str, sha256: str) -> Pack | None:
-    """Return a pack that waits, None where there is none of this hash; PackError where it is not whole any more."""
-    folder = _waiting(root, name, sha256)
-    return _read(folder, f".{MANIFEST}", hidden=True) if folder.is_dir() else None
+    """Return a pack that waits, None where there is none of this hash; PackError where it is not whole any more.
+
+    Also where another pack lies in its folder, whole in itself.
+    """
+    folder = waiting(root, name, sha256)
+    if not folder.is_dir():
+        return None
+    pack = _read(folder, f".{MANIFEST}", hidden=True)
+    if (pack.name, pack.sha256) != (name, sha256):
+        raise PackError(f"what waits as pack {name} is another one than was named: its hash is {pack.sha256[:12]}")
+    return pack
 
 
 def stage(root: Path, pack: Pack) -> Path:
     """Write what was read beside the installed packs, whole or not at all, and return its folder."""
-    folder = _waiting(root, pack.name, pack.sha256)
+    folder = waiting(root, pack.name, pack.sha256)
     if folder.is_dir():
         return folder
     part = folder.with_name(f"{folder.name}.part")
@@ -147,7 +155,7 @@ def put(root: Path, name: str, sha256: str) -> None:
             raise PackError(f"the files of pack {name} that were approved are gone; 'recall pack install' brings them")
         return
     _away(root, place)
-    _waiting(root, name, sha256).rename(place)
+    waiting(root, name, sha256).rename(place)
     fsync_dir(place.parent)
     _tidy(root)
 
@@ -291,7 +299,8 @@ def place_of(root: Path, name: str) -> Path:
     return root / ".recall" / PACKS / name
 
 
-def _waiting(root: Path, name: str, sha256: str) -> Path:
+def waiting(root: Path, name: str, sha256: str) -> Path:
+    """Return where a pack of this name and hash waits for a person; PackError for what is no name."""
     return place_of(root, name).parent / STAGED / f"{name}-{sha256[:16]}"
 
 

@@ -36,12 +36,11 @@ def desk_of(app: App, *, writes: bool) -> CoordDesk:
 
 
 def effects_of(app: App, desk: CoordDesk) -> RecallEffects:
-    """What applied proposals do in this project."""
+    """What applied proposals do in this project: to the files of the folder in which their evidence is looked at."""
     from consolidation.coord_effects import RecallEffects
     from recall.cli.work import settings_of
 
-    workspace = desk.workspace
-    root = workspace.root or desk.root
+    workspace, root = desk.workspace, desk.root
     return RecallEffects(workspace, root, settings_of(app), _parts(app, workspace, root))
 
 

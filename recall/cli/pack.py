@@ -218,10 +218,12 @@ def effects_in(app: App, workspace: Workspace) -> PackEffects:
 
 
 def root_of(workspace: Workspace) -> Path:
-    """The project's folder; PackError where the workspace has none."""
+    """The project's folder, of several worktrees the one that holds `.coord`; PackError where there is none."""
+    from transcript.projections.coord_files import coord_root
+
     if workspace.root is None:
         raise PackError("packs are installed in a project; this workspace has no folder")
-    return workspace.root
+    return coord_root(workspace)
 
 
 def contents(pack: Pack) -> str:

@@ -232,6 +232,63 @@ def test_a_text_that_changed_after_it_was_approved_is_not_written(shop: Shop) ->
     assert shop.told("read")["pending"][0]["state"] == "proposed"
 
 
+def identity(shop: Shop, text: str, operation: str) -> tuple[Path, bytes]:
+    """Say who the agent is by an approved proposal; return its file, and what stood there before it was applied."""
+    (shop.folder / "draft.md").write_text(text)
+    content = ("--target", "identity:IDENTITY.md", "--content", "IDENTITY.md=draft.md")
+    name = shop.propose(text.strip(), *content, operation=operation)
+    shop.approve(name)
+    path = shop.folder / ".coord" / "memory-proposals" / f"{name}.json"
+    before = path.read_bytes()
+    shop.told("apply", name)
+    return path, before
+
+
+@pytest.mark.parametrize("noted", [True, False], ids=["with the note that it was written", "without"])
+def test_a_proposal_that_is_set_back_writes_its_file_no_second_time(shop: Shop, noted: bool) -> None:
+    """gov-replay (c)."""
+    file = shop.folder / ".recall" / "identity" / "IDENTITY.md"
+    old = identity(shop, "A clerk.\n", "add")
+    new = identity(shop, "A courier.\n", "supersede")
+    file.write_text("A clerk.\n" if noted else "A baker.\n")  # by hand: as it was before the last one, or otherwise
+    if not noted:
+        (shop.log.workspace.run_dir / "coord-landed").unlink()
+    said = file.read_text()
+
+    for path, before in (old, new):
+        path.write_bytes(before)
+        shop.told("apply", "--all")
+        assert file.read_text() == said
+        assert json.loads(path.read_bytes())["state"] == "applied"
+
+
+def test_what_was_broken_off_before_its_file_was_written_is_finished_once(shop: Shop) -> None:
+    file = shop.folder / ".recall" / "identity" / "IDENTITY.md"
+    path, before = identity(shop, "A clerk.\n", "add")
+    file.unlink()
+    (shop.log.workspace.run_dir / "coord-landed").unlink()
+    path.write_bytes(before)
+
+    shop.told("apply", "--all")
+
+    assert file.read_text() == "A clerk.\n"
+    assert json.loads(path.read_bytes())["state"] == "applied"
+
+
+def test_in_another_worktree_the_file_is_written_beside_the_evidence(shop: Shop, monkeypatch, tmp_path: Path) -> None:
+    """What was looked at, and what is written over, is one file: that of the folder that holds `.coord`."""
+    git = ["git", "-C", str(shop.folder), "-c", "user.name=a", "-c", "user.email=a@b"]
+    subprocess.run([*git, "commit", "-q", "--allow-empty", "-m", "start"], check=True)
+    subprocess.run([*git, "worktree", "add", "-q", str(tmp_path / "tree")], check=True, capture_output=True)
+    (tmp_path / "tree" / "draft.md").write_text("A clerk.\n")
+    monkeypatch.chdir(tmp_path / "tree")
+
+    shop.applied("Say who", "--target", "identity:IDENTITY.md", "--content", "IDENTITY.md=draft.md")
+
+    assert (shop.folder / ".recall" / "identity" / "IDENTITY.md").read_text() == "A clerk.\n"
+    assert not (tmp_path / "tree" / ".recall" / "identity").exists()
+
+
 @pytest.mark.skipif(os.name != "posix", reason="links")
 def test_nothing_is_written_through_a_link(shop: Shop, tmp_path: Path) -> None:
     made = propose_procedure(shop, worked(shop, "looked once", "looked again"))
