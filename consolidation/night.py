@@ -18,7 +18,7 @@ from consolidation.triggers import due
 from transcript.errors import RecallError, clip
 from transcript.event import Position, moment, stamp
 from transcript.memories import fold_memories
-from transcript.paths import write_atomic
+from transcript.paths import read_derived, write_atomic
 from transcript.projections.views import project
 from transcript.telling import counted
 from transcript.verify import verify
@@ -209,23 +209,15 @@ def _told(report: Report) -> Part:
 
 def last(workspace: Workspace) -> Mapping[str, Any]:
     """Return at, state, seconds and failed parts of the last night; empty before the first."""
-    return _read(workspace, FILE)
+    return read_derived(workspace.run_dir / FILE)
 
 
 def _verified(workspace: Workspace, now: datetime) -> dict[str, Any]:
     """Where the last verification ended; empty where the whole record is due again."""
-    held = _read(workspace, VERIFIED)
+    held = read_derived(workspace.run_dir / VERIFIED)
     try:
         Position(**held["through"])
         fresh = timedelta(0) <= now - moment(held["whole"]) < timedelta(days=WHOLE_DAYS)
     except (KeyError, TypeError, ValueError):
         return {}
     return held if fresh else {}
-
-
-def _read(workspace: Workspace, name: str) -> dict[str, Any]:
-    try:
-        held = json.loads((workspace.run_dir / name).read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return held if isinstance(held, dict) else {}

@@ -6,11 +6,11 @@ settings and the model it was fitted with; where it is missing, broken or of oth
 
 import hashlib
 import json
-import os
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
 from recall.settings import Settings
+from transcript.paths import read_derived, write_atomic
 
 FILE = "calibration.json"
 VERSION = 2  # raised when the gate's score or the way a threshold is fitted changes
@@ -43,9 +43,8 @@ def file(home: Path) -> Path:
 def read(home: Path) -> Calibration | None:
     """The calibration of a workspace's folder; None where there is none that this version can read."""
     try:
-        held = json.loads(file(home).read_bytes())
-        made = Calibration(**held)
-    except (OSError, ValueError, TypeError):
+        made = Calibration(**read_derived(file(home)))
+    except TypeError:
         return None
     numbers = [n for n in (made.threshold, made.threshold_words) if n is not None]
     sound = made.version == VERSION and all(isinstance(n, int | float) and 0 <= n <= 10 for n in numbers)
@@ -54,11 +53,7 @@ def read(home: Path) -> Calibration | None:
 
 def write(home: Path, made: Calibration) -> None:
     """Replace the file at once, so that a reader sees the old or the new one."""
-    path = file(home)
-    part = path.with_name(f"{path.name}.{os.getpid()}")
-    with open(os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w", encoding="utf-8") as out:
-        out.write(json.dumps(asdict(made), sort_keys=True) + "\n")
-    part.replace(path)
+    write_atomic(file(home), json.dumps(asdict(made), sort_keys=True).encode("ascii") + b"\n", durable=False)
 
 
 def fit_for(settings: Settings) -> str:

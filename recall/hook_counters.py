@@ -82,7 +82,7 @@ def _folded(data: Path) -> dict[tuple[str, str], tuple[int, int]]:
     try:
         table = json.loads((data / FOLDED).read_bytes())
         return {(str(row[0]), str(row[1])): (int(row[2]), int(row[3])) for row in table}
-    except (OSError, ValueError, TypeError, IndexError):
+    except (OSError, ValueError, TypeError, IndexError, RecursionError):
         return {}
 
 

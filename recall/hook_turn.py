@@ -29,7 +29,7 @@ from recall.version import VERSION
 from recall.window_state import Left
 from scoring.score import score_all
 from transcript.errors import RecordError, WorkspaceError
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import read_derived, secure_dir, write_atomic
 from transcript.workspace import Workspace, open_workspace, owner_root
 
 TYPE_CHECKING = False
@@ -235,9 +235,9 @@ def read_beat(data: Path, harness_name: str, *, of: str = "events") -> dict[str,
     Times are seconds since 1970, the keys names of events or ids of workspaces.
     """
     try:
-        found = json.loads((data / HEARTBEATS / f"{harness_name}.json").read_bytes())[of]
+        found = read_derived(data / HEARTBEATS / f"{harness_name}.json")[of]
         return {str(name): float(at) for name, at in found.items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}
 
 

@@ -11,10 +11,8 @@ session did as soon as its capture has run.
     [/recall 1a2b3c4d]
 """
 
-import json
 from collections.abc import Collection
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 from recall.caps import fits, utf16_units
@@ -22,6 +20,7 @@ from recall.injection import POINTER_CHARS, clean, cut, frame
 from recall.policy import holds_secret
 from recall.turn import CountTokens, bytes_third
 from transcript.injected import has_block
+from transcript.paths import read_derived
 from transcript.workspace import Workspace
 
 FILE = "handoff.json"
@@ -59,7 +58,7 @@ def tell(
     After a compaction (`source` is compact) the files that the session touched come along. Lines that hold a
     credential or a mark of ours are left out whatever the room.
     """
-    held = _read(workspace.run_dir / FILE)
+    held = read_derived(workspace.run_dir / FILE, version=VERSION)
     lines = [one for one in held.get("lines", ()) if one["event"] not in already]
     if not lines:
         return Told()
@@ -102,12 +101,3 @@ def _shown(one: dict[str, Any]) -> str:
 
 def _rest(count: int) -> list[str]:
     return [f"({count} more recorded and had no room)"] if count else []
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """Return what the projection left; {} where there is none of this version. It is derived: nothing is mended."""
-    try:
-        held = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return held if isinstance(held, dict) and held.get("version") == VERSION else {}

@@ -14,7 +14,6 @@ it is now: nothing has to run between an edit and the next session.
 """
 
 import hashlib
-import json
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
 from itertools import groupby
@@ -38,6 +37,7 @@ from recall.standing_places import (
 )
 from recall.turn import CountTokens
 from transcript.injected import OPEN_PHRASE
+from transcript.paths import read_derived
 from transcript.telling import counted
 
 FILE = "standing.json"
@@ -100,16 +100,10 @@ class Held:
 def held(run_dir: Path) -> Held:
     """Return what was left in `run/`; nothing where it is missing, damaged or of another version: it is derived."""
     try:
-        found = json.loads((run_dir / FILE).read_bytes())
-        if found["version"] != VERSION:
-            return Held()
-        known = {field.name for field in fields(Entry)}
-        entries = tuple(
-            _entry({name: value for name, value in one.items() if name in known}) for one in found["entries"]
-        )
+        found = read_derived(run_dir / FILE, version=VERSION)
         failed = tuple((str(path), str(why)) for path, why in found["failed"])
         return Held(
-            entries,
+            tuple(map(_entry, found["entries"])),
             str(found["role"]),
             failed,
             tuple(map(str, found["conflicts"])),
@@ -119,7 +113,7 @@ def held(run_dir: Path) -> Held:
             int(found["budget"]),
             str(found["folders"]),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return Held()
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from transcript.lock import FileLock
-from transcript.paths import write_atomic
+from transcript.paths import read_derived, write_atomic
 
 TWIN_SECONDS = 5.0
 LOCK_SECONDS = 0.05
@@ -159,14 +159,14 @@ class _Held:
 def _read(path: Path) -> _State:
     """A state that is missing or damaged is an empty one: it is derived, and the turn goes on."""
     try:
-        raw = json.loads(path.read_bytes())
+        raw = read_derived(path)
         return _State(
             [event for event in raw["injected"] if isinstance(event, str)],
             {str(key): float(value) for key, value in raw["claims"].items()},
             str(raw.get("opening", "")),
             _last(raw.get("last")),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return _State()
 
 

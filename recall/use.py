@@ -28,7 +28,7 @@ from transcript.errors import RecallError
 from transcript.event import Event
 from transcript.injected import strip_blocks
 from transcript.log import Log
-from transcript.paths import write_atomic
+from transcript.paths import read_derived, write_atomic
 from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
@@ -282,7 +282,7 @@ def note_uses(workspace: Workspace, *, last: int = 20) -> int:
 def read_uses(run_dir: Path) -> dict[str, list[int]]:
     """Turn -> [items, named ones, overlapping ones] of the turns judged so far; empty before the first."""
     try:
-        held = json.loads((run_dir / FILE).read_bytes())
+        held = read_derived(run_dir / FILE)
         return {str(turn): [int(n) for n in counts] for turn, counts in held.items() if len(counts) == 3}
-    except (OSError, ValueError, TypeError, AttributeError):
+    except (ValueError, TypeError):
         return {}

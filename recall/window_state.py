@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from recall.injection import POINTER_CHARS, frame
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import read_derived, secure_dir, write_atomic
 from transcript.telling import counted
 
 FOLDER = "window"
@@ -53,7 +53,7 @@ def pruned_file(run_dir: Path, session: str) -> Path:
 
 def pruned(run_dir: Path, session: str) -> frozenset[str]:
     """Return the events that were pruned from a session's window; none where nothing was, or the file is lost."""
-    held = _read(pruned_file(run_dir, session)) if session else {}
+    held = read_derived(pruned_file(run_dir, session), version=VERSION) if session else {}
     events = held.get("pruned", ())
     return frozenset(one for one in events if isinstance(one, str)) if isinstance(events, list) else frozenset()
 
@@ -65,7 +65,7 @@ def keep_left(run_dir: Path, session: str, left: Left) -> None:
 
 def noted(run_dir: Path, session: str) -> Left | None:
     """Return what was noted last of a session, told or not; None where nothing was."""
-    held = _read(_left_file(run_dir, session)) if session else {}
+    held = read_derived(_left_file(run_dir, session), version=VERSION) if session else {}
     try:
         return Left(**{one.name: held[one.name] for one in fields(Left)})
     except (KeyError, TypeError):
@@ -114,7 +114,7 @@ def _left_file(run_dir: Path, session: str) -> Path:
 
 
 def _told(run_dir: Path, session: str) -> list[str]:
-    told = _read(_told_file(run_dir, session)).get("told")
+    told = read_derived(_told_file(run_dir, session), version=VERSION).get("told")
     return [str(one) for one in told] if isinstance(told, list) else []
 
 
@@ -134,12 +134,3 @@ def _write(path: Path, held: dict[str, Any]) -> None:
     with contextlib.suppress(OSError):
         secure_dir(path.parent)
         write_atomic(path, json.dumps({"version": VERSION, **held}).encode("ascii"), durable=False)
-
-
-def _read(path: Path) -> dict[str, Any]:
-    """A file that is missing, damaged or of another version says nothing."""
-    try:
-        held = json.loads(path.read_bytes())
-    except (OSError, ValueError):
-        return {}
-    return held if isinstance(held, dict) and held.get("version") == VERSION else {}

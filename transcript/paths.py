@@ -1,12 +1,14 @@
-"""Where data lives, and how folders and files are made: 0700, 0600, replaced whole."""
+"""Where data lives, how folders and files are made (0700, 0600, replaced whole), and how derived files are read."""
 
 import contextlib
+import json
 import os
 import re
 import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from transcript.errors import WorkspaceError
 
@@ -74,6 +76,20 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
         raise
     if durable:
         fsync_dir(path.parent)
+
+
+def read_derived(path: Path, *, version: int | None = None) -> dict[str, Any]:
+    """Return the JSON object of a file that is made from the record; {} where it is missing, damaged or no object.
+
+    With a version also where it was written for another one: whoever makes it makes it again.
+    """
+    try:
+        held = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    if not isinstance(held, dict) or (version is not None and held.get("version") != version):
+        return {}
+    return held
 
 
 def remove_parts(path: Path) -> None:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from recall.cli.app import App
 from recall.cli.output import note
 from transcript.errors import RecallError
-from transcript.paths import write_atomic
+from transcript.paths import read_derived, write_atomic
 
 if TYPE_CHECKING:
     from consolidation.model import Candidate, Deps, SessionView
@@ -212,9 +212,9 @@ def _known_facts(workspace: Workspace) -> IndexFacts:
     from health.facts import IndexFacts
 
     try:
-        held = json.loads((workspace.run_dir / FACTS).read_bytes())
+        held = read_derived(workspace.run_dir / FACTS)
         return IndexFacts(**{**held, "failures": tuple(held["failures"])})
-    except (OSError, ValueError, TypeError, KeyError):
+    except (TypeError, KeyError):
         return IndexFacts()
 
 

@@ -84,7 +84,7 @@ def test_without_a_projection_nothing_is_told(tmp_path):
     assert text(log.workspace, harness="claude-code", source="startup", most_bytes=MOST) == ""
 
 
-@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"version": 99, "lines": [1]}'])
+@pytest.mark.parametrize("damage", [b"", b"{", b"[]", b'{"version": 99, "lines": [1]}', b"[" * 100_000])
 def test_a_damaged_projection_or_one_of_another_version_is_silence(tmp_path, damage):
     workspace = projected(tmp_path, *story())
     (workspace.run_dir / FILE).write_bytes(damage)

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from transcript.errors import WorkspaceError
-from transcript.paths import data_home, owned_dir, runtime_dir, secure_dir, write_atomic, write_once
+from transcript.paths import data_home, owned_dir, read_derived, runtime_dir, secure_dir, write_atomic, write_once
 
 
 def mode(path):
@@ -72,3 +72,19 @@ def test_link_in_place_of_the_runtime_folder_is_refused(tmp_path):
 
     with pytest.raises(WorkspaceError, match="belongs to somebody else"):
         owned_dir(tmp_path / "recall-1")
+
+
+@pytest.mark.parametrize(
+    "data", [None, b"", b"{", b"[1]", b"\xff", b"[" * 100_000, b'{"version": 2, "a": 1}', b'{"a": 1}']
+)
+def test_a_derived_file_that_is_missing_damaged_or_of_another_version_says_nothing(tmp_path, data):
+    if data is not None:
+        (tmp_path / "f.json").write_bytes(data)
+
+    assert read_derived(tmp_path / "f.json", version=1) == {}
+
+
+def test_a_derived_file_says_what_was_written(tmp_path):
+    (tmp_path / "f.json").write_bytes(b'{"version": 1, "a": 2}')
+
+    assert read_derived(tmp_path / "f.json", version=1) == read_derived(tmp_path / "f.json") == {"version": 1, "a": 2}

@@ -237,7 +237,7 @@ def _read_snapshot(log: Log) -> tuple[dict[str, Any], Position] | None:
         if held["version"] != VERSION or held["state"]["version"] != VERSION or held["of"] != log.workspace.id:
             return None
         return held["state"], Position(**held["position"])
-    except (OSError, ValueError, KeyError, TypeError):
+    except (OSError, ValueError, KeyError, TypeError, RecursionError):
         return None
 
 
@@ -261,7 +261,7 @@ def _write_beside(workspace: Workspace, name: str, made: dict[str, Any]) -> None
 def _roots(workspace: Workspace) -> list[str]:
     try:
         held = json.loads((workspace.run_dir / ROOTS).read_bytes())
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return []
     return [root for root in held if isinstance(root, str)] if isinstance(held, list) else []
 
