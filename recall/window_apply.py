@@ -78,7 +78,8 @@ def apply(
 ) -> Applied:
     """Verify a plan and record what left, or why nothing did; write the window for the host to `out` where it is named.
 
-    One event that cannot be verified refuses the whole plan: then the record says so, and nothing else is written.
+    Where nothing leaves it is the window as it stands, so that no host goes on with an older one. One event that cannot
+    be verified refuses the whole plan: then the record says so, and nothing else is written.
     LockBusy when another plan was applied, or the window compacted, since it was looked at.
     """
     with FileLock(log.workspace.run_dir / LOCK):
@@ -102,7 +103,7 @@ def _applied(
     if missing:
         reason = f"{counted(len(missing), 'event')} not preserved: {missing[0].event[:10]} {missing[0].why}"
     draft = _draft(seen, plan, state, reason, now)
-    if out is not None and state == APPLIED:  # before the record says so: a host that gets no window drops nothing
+    if out is not None and state != REFUSED:  # before the record says so: a host that gets no window drops nothing
         write_atomic(out, json.dumps(window_for_host(seen, plan)).encode("ascii"))
     log.append([draft], now=now)
     return Applied(state, reason, draft.id, tuple(missing))

@@ -6,7 +6,7 @@ from typing import Any
 from recall.window_apply import EMERGENCY
 from recall.window_items import BOUNDARY
 from transcript.capture_source import TRUNCATED
-from transcript.event import Event
+from transcript.event import Event, moment
 from transcript.log import Log
 from transcript.sieve import Sieve, type_field
 from transcript.telling import counted
@@ -16,37 +16,35 @@ _TYPES = Sieve(types=tuple(map(type_field, ("prune", "mark", "system"))))
 
 def entries(log: Log, *, session: str = "", last: int = 20) -> list[dict[str, Any]]:
     """Return up to `last` entries, the newest first: when, whose, what, and in one line what it was."""
-    found = []
-    for event in log.read_back(sieve=_TYPES):
-        if session and not event.session.startswith(session):
-            continue
-        entry = _entry(log, event)
-        if entry is not None:
-            found.append({"at": event.ts, "session": event.session, "event": event.id, **entry})
-            if len(found) == last:
-                break
-    return found
+    kept = [e for e in log.read_back(sieve=_TYPES) if _is_told(e) and (not session or e.session.startswith(session))]
+    kept.sort(key=lambda event: moment(event.ts), reverse=True)  # a session may be taken in long after it was
+    return [{"at": e.ts, "session": e.session, "event": e.id, **_entry(log, e)} for e in kept[:last]]
 
 
-def _entry(log: Log, event: Event) -> dict[str, Any] | None:
+def _is_told(event: Event) -> bool:
     body = event.body
-    if event.type == "prune" and body:
+    if event.type == "system":
+        return body.get("subtype") == BOUNDARY and not body.get("worker")
+    return bool(body) if event.type == "prune" else event.type == "mark" and body.get("mark") in (TRUNCATED, EMERGENCY)
+
+
+def _entry(log: Log, event: Event) -> dict[str, Any]:
+    body = event.body
+    if event.type == "prune":
         return _pruning(log.body(event))
-    if event.type == "system" and body.get("subtype") == BOUNDARY and not body.get("worker"):
+    if event.type == "system":
         said = body.get("compact")
         told = said if isinstance(said, dict) else {}
         tokens = told.get("preTokens")
         how = f"{told.get('trigger', 'unknown')} compaction"
         return {"what": "compaction", "said": f"{how} at {tokens:,} tokens" if isinstance(tokens, int) else how}
-    if event.type == "mark" and body.get("mark") == TRUNCATED:
+    if body.get("mark") == TRUNCATED:
         number = int(body.get("missing", 0))
         return {
             "what": TRUNCATED,
             "said": f"the harness's file dropped {counted(number, 'event')}; the record has them",
         }
-    if event.type == "mark" and body.get("mark") == EMERGENCY:
-        return {"what": EMERGENCY, "said": f"{body.get('why', '')}; handoff {body.get('handoff', '')}"}
-    return None
+    return {"what": EMERGENCY, "said": f"{body.get('why', '')}; handoff {body.get('handoff', '')}"}
 
 
 def _pruning(body: dict[str, Any]) -> dict[str, Any]:

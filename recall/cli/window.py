@@ -122,7 +122,7 @@ def apply_command(
         "tokens_after": made.tokens_after if done.state == APPLIED else seen.pressure.tokens,
         "missing": [{"event": one.event, "why": one.why} for one in done.missing],
         "file": str(done.file) if done.file else None,
-        "out": str(out) if out is not None and done.state == APPLIED else None,
+        "out": str(out) if out is not None and done.state != window_apply.REFUSED else None,
         "handoff": str(handoff) if handoff else None,
     }
     if as_json:

@@ -387,6 +387,27 @@ def test_the_report_says_whether_a_checkpoint_had_read_what_a_compaction_took(
     assert row["said"] == "auto compaction at 155,031 tokens; no checkpoint had read it"
 
 
+def test_a_host_gets_the_window_as_it_stands_where_nothing_leaves_it(
+    log: Log, call: Callable[..., Result], tmp_path: Path
+) -> None:
+    out = tmp_path / "host.json"
+    out.write_text("an older window")
+
+    done = call("window", "apply", "--window", "1000000", "--policy", "sliding", "--out", str(out), "--json")
+
+    assert done.rows()[0]["out"] == str(out)
+    entries = json.loads(out.read_bytes())["entries"]
+    assert [one["event"] for one in entries] == [item.id for item in seen(log).items.items]
+
+
+def test_the_report_is_in_the_order_of_what_happened(log: Log, call: Callable[..., Result]) -> None:
+    for name, day in (("late", 3), ("early", 1)):  # the early one was taken in last
+        log.append([make_draft(name, "system", session=name, ts=f"2026-03-0{day}T10:00:00.000Z")], now=NOW)
+
+    assert [row["session"] for row in call("window", "report", "--json").rows()] == ["late", "early"]
+    assert [row["session"] for row in call("window", "report", "--last", "1", "--json").rows()] == ["late"]
+
+
 def test_a_plan_says_in_words_what_it_does_and_why(log: Log, call: Callable[..., Result]) -> None:
     shown = call("window", "plan", *SIZE).out
 
