@@ -45,7 +45,7 @@ def command(app: App, scaffold: bool, dry_run: bool, as_json: bool) -> None:
     changed = before is None or not is_marked(before)
     workspace = init(app.cwd, app.data, notice=note)
     listed = exclude_list(workspace.root) if workspace.root else None
-    written = _standing(app, workspace, scaffold=scaffold)
+    written, known = _standing(app, workspace, scaffold=scaffold)
     if as_json:
         emit(
             {
@@ -53,7 +53,7 @@ def command(app: App, scaffold: bool, dry_run: bool, as_json: bool) -> None:
                 "root": str(workspace.root),
                 "record": str(workspace.log_dir),
                 "exclude": str(listed) if listed else None,
-                "changed": changed or bool(written),
+                "changed": changed or bool(written or known),
                 **({"written": written} if scaffold else {}),
             }
         )
@@ -67,7 +67,9 @@ def command(app: App, scaffold: bool, dry_run: bool, as_json: bool) -> None:
         say(f"written    {path}")
     if scaffold and not written:
         say("written    nothing: all templates are there; 'recall session-start' says what is told of them")
-    if not changed and not written:
+    for key in known:
+        say(f"known      {key}, as it stands")
+    if not changed and not written and not known:
         say("nothing changed: the project had all of it already")
         return
     if not changed:
@@ -76,8 +78,11 @@ def command(app: App, scaffold: bool, dry_run: bool, as_json: bool) -> None:
     say("           then 'recall sync' and 'recall index' for the past")
 
 
-def _standing(app: App, workspace: Workspace, *, scaffold: bool) -> list[str]:
-    """Write the templates that are missing, and return them; what is there counts as known where a person runs this."""
+def _standing(app: App, workspace: Workspace, *, scaffold: bool) -> tuple[list[str], list[str]]:
+    """Write the templates that are missing; what is there counts as known where a person runs this.
+
+    Returns the paths of templates and the keys of files that were not known before.
+    """
     from consolidation import standing_files, standing_set
     from recall.cli.reading import is_agent
     from recall.cli.work import settings_of
@@ -86,13 +91,16 @@ def _standing(app: App, workspace: Workspace, *, scaffold: bool) -> list[str]:
     from transcript.memory_told import Told
 
     if workspace.root is None:
-        return []
+        return [], []
     made = standing_files.scaffold(workspace.root, app.data) if scaffold else []
     files = standing_files.present(places(app.data, workspace.root, app.config.standing().folders))
     if is_agent(app.env):
         files = [one for one in files if one.path in made]
+    known: list[str] = []
     if files:
         log, now = app.log(workspace), app.now()
-        log.append(standing_files.seen(files, standing_files.governed(log), Told(stamp(now)), made=made), now=now)
+        told = standing_files.seen(files, standing_files.governed(log), Told(stamp(now)), made=made)
+        log.append(told, now=now)
+        known = [one.body["path"] for one in told if one.body["how"] != "scaffold"]
         standing_set.after_apply(workspace, settings_of(app), now=now)
-    return list(map(str, made))
+    return list(map(str, made)), known

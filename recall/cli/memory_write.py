@@ -25,7 +25,7 @@ because_option = click.option("--because", required=True, metavar="POINTER", hel
 project_option = click.option("--project", "projects", multiple=True, metavar="NAME", help="A project it is of.")
 role_option = click.option("--for", "roles", multiple=True, metavar="ROLE", help="A role it is for.")
 private_option = click.option(
-    "--private", is_flag=True, help="Never shown outside this project, nor to a remote reviewer."
+    "--private", is_flag=True, help="Told in your own sessions alone: to no channel, no file and no other agent."
 )
 shared_option = click.option(
     "--shared", is_flag=True, help="Others may see it too: shared channels, other agents. A person's choice."

@@ -19,7 +19,7 @@ from recall.cli.output import visible
 from transcript.coord_codes import Refusal
 from transcript.errors import NotConfirmed
 
-DIGITS = 6  # of the action's hash, which a person types to say that they looked
+DIGITS = 6  # of the hash of what was shown, which a person types to say that they looked
 
 
 class Terminal(Protocol):
@@ -134,8 +134,8 @@ def person(
     return Person(" ".join((actor or said or getpass.getuser()).split()) or getpass.getuser())
 
 
-def confirm(terminal: Terminal, action_hash: str, word: str) -> None:
-    """Let a person say that they looked, by the first digits of the action's hash; NotConfirmed for anything else."""
-    digits = action_hash[:DIGITS]
-    if terminal.ask(f"To {word}, type {digits} (the beginning of the action's hash):").lower() != digits:
+def confirm(terminal: Terminal, shown_hash: str, word: str, *, of: str = "the action") -> None:
+    """Let a person say that they looked, by the first digits of a hash `of` that; NotConfirmed for anything else."""
+    digits = shown_hash[:DIGITS]
+    if terminal.ask(f"To {word}, type {digits} (the beginning of {of}'s hash):").lower() != digits:
         raise NotConfirmed("not confirmed; nothing was decided")

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from recall.audiences import AUDIENCES, PEER, PRIVATE, PROJECT, widest
+from recall.audiences import AUDIENCES, PEER, PRIVATE, PROJECT, SHARED, widest
+from recall.cli.output import note
 
 if TYPE_CHECKING:
     from recall.cli.app import App
@@ -54,7 +55,19 @@ def audience_of(app: App, given: str | None = None) -> str:
         return given
     found = locate(app.cwd, app.data)
     cue = session_state.of(found.run_dir) if found is not None else session_state.NOTHING
-    return widest(least, reading(cue, app.config.audience()))
+    reader = widest(least, reading(cue, app.config.audience()))
+    if least == PRIVATE and reader in (SHARED, PEER):
+        _narrowed(reader)
+    return reader
+
+
+def _narrowed(reader: str) -> None:
+    """Tell a person, once a command, why most of it is not shown to them."""
+    context = click.get_current_context(silent=True)
+    if context is None or context.meta.get(_narrowed.__qualname__):
+        return
+    context.meta[_narrowed.__qualname__] = True
+    note(f"as the audience '{reader}' sees it; 'recall role show' says why, 'recall role none --all' ends it")
 
 
 def door(app: App, workspace: Workspace, given: str | None = None) -> Door:

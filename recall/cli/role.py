@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -18,6 +19,8 @@ from transcript.errors import ConfigError
 if TYPE_CHECKING:
     from recall.session_state import Cue
     from transcript.workspace import Workspace
+
+_NAME = re.compile(r"\w[\w. -]*")  # of a file in the folder itself
 
 session_option = click.option(
     "--session", default="", metavar="ID", help="Only for this session, by its whole id; by default for all of them."
@@ -83,7 +86,7 @@ def use(
     workspace = app.writable_workspace()
     cue = said_of(app, workspace, session, lambda before: said.over(without_work(before)))
     record(app, workspace, role)
-    told(app, cue, role, as_json)
+    told(app, cue, role, as_json, session)
 
 
 @command.command("none")
@@ -102,7 +105,7 @@ def none(app: App, session: str, everything: bool, as_json: bool) -> None:
     workspace = app.writable_workspace()
     cue = said_of(app, workspace, session, lambda before: NOTHING if everything else without_work(before))
     record(app, workspace, None)
-    told(app, cue, None, as_json)
+    told(app, cue, None, as_json, session)
 
 
 @command.command("list")
@@ -126,7 +129,9 @@ def listed(app: App, as_json: bool) -> None:
             speaks = f", speaks of {', '.join(role.authority)}" if role.authority else ""
             say(f"{'*' if role.name == mine else ' '} {role.name}  ({role.place}{speaks})")
     if not roles and not as_json:
-        note("no role yet: write .recall/identity/roles/NAME.md, or 'recall init --scaffold' for a template")
+        note(
+            "no role yet: put its text into .recall/identity/roles/NAME.md; 'recall init --scaffold' writes a template"
+        )
 
 
 @command.command()
@@ -144,10 +149,10 @@ def show(app: App, name: str | None, session: str, as_json: bool) -> None:
 
     cue = session_state.of(app.workspace().run_dir, session)
     if name is None and not cue.role:
-        told(app, cue, None, as_json)
+        told(app, cue, None, as_json, session)
         return
     role = found(app, name or cue.role)
-    told(app, cue if name is None else replace(session_state.NOTHING, role=role.name), role, as_json)
+    told(app, cue if name is None else replace(session_state.NOTHING, role=role.name), role, as_json, session)
     if not as_json:
         say(f"\n{role.text}")
 
@@ -184,7 +189,8 @@ def found(app: App, name: str) -> Role:
     roles = every(app)
     if name not in roles:
         known = f"; there are {', '.join(sorted(roles))}" if roles else ""
-        raise ConfigError(f"no role is called '{name}'{known}; write .recall/identity/roles/{name}.md to have it")
+        file = name if _NAME.fullmatch(name) else "NAME"
+        raise ConfigError(f"no role is called '{name}'{known}; put its text into .recall/identity/roles/{file}.md")
     return roles[name]
 
 
@@ -246,8 +252,8 @@ def name_of(app: App) -> str:
     return next((agent for variable, agent in AGENTS.items() if app.env.get(variable)), "") or getpass.getuser()
 
 
-def told(app: App, cue: Cue, role: Role | None, as_json: bool) -> None:
-    """Say what holds now."""
+def told(app: App, cue: Cue, role: Role | None, as_json: bool, session: str) -> None:
+    """Say what holds now, for every session or for one."""
     from dataclasses import asdict
 
     from recall.turn_query import reading
@@ -263,3 +269,5 @@ def told(app: App, cue: Cue, role: Role | None, as_json: bool) -> None:
         if value:
             say(f"{name:<10} {value}")
     say(f"audience   {reads}")
+    if session:
+        say(f"session    {session}")

@@ -82,7 +82,8 @@ def new(app: App, cleared: bool, harness: str, dry_run: bool, as_json: bool) -> 
         emit({"command": start, "cleared": cleared, "before": before, "mark": "" if dry_run else mark.id})
     else:
         say(start)
-        note(f"start it in {workspace.root}; resume nothing ({before[:12] or 'no session'} was the last)")
+        last = f"; do not resume the last one, {before[:12]}" if before else ""
+        note(f"start it in {workspace.root}{last}")
 
 
 @command.command("show")

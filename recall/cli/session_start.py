@@ -46,13 +46,15 @@ def command(
         recall session-start
     """
     from recall.standing_context import block_of, chosen
+    from recall.standing_places import EMPTY
 
     workspace = app.workspace()
     reader = audience_of(app, audience)
     found = _compiled(app, role, budget)
     ranked = chosen((one for one, _ in found.entries), role=found.role, chars=found.budget, audience=reader)
     loaded = [one for one, state in ranked if state == "loaded"]
-    missing = [name for name in EXPECTED if not any(one.name == name and one.loaded_by == "recall" for one in loaded)]
+    there = {one.name for one, _ in ranked if one.loaded_by == "recall"}
+    missing = [name for name in EXPECTED if name not in there]
     if harness is not None:
         told = _told(app, harness, found.role, reader)
         emit({"harness": harness, **told}) if as_json else say(told["block"])
@@ -64,8 +66,9 @@ def command(
         if loaded:
             say(f"\n{block_of(loaded)}")
     if missing == list(EXPECTED):
-        note("no session is told who it is: there is neither IDENTITY.md nor USER.md with text in it; ")
-        note("'recall init --scaffold' writes templates")
+        templates = {key.rpartition(":")[2] for key, why in found.failed if why == EMPTY}
+        mend = "fill in the templates" if templates & {*EXPECTED} else "'recall init --scaffold' writes templates"
+        note(f"no session is told who it is: there is neither IDENTITY.md nor USER.md with text in it; {mend}")
 
 
 def _compiled(app: App, role: str | None, budget: int | None) -> StandingSet:
@@ -104,7 +107,8 @@ def _told(app: App, harness: str, role: str, audience: str) -> dict[str, Any]:
 
 
 def _lines(found: StandingSet, ranked: list[tuple[Entry, str]], missing: list[str]) -> list[str]:
-    from consolidation.standing_files import SAYS
+    from consolidation.standing_files import CHANGED, MISSING, NEW, SAYS
+    from recall.standing_places import EMPTY
     from transcript.telling import counted
 
     loaded = [one for one, state in ranked if state == "loaded"]
@@ -119,11 +123,13 @@ def _lines(found: StandingSet, ranked: list[tuple[Entry, str]], missing: list[st
             f"{counts['critical']:,} critical"
         )
     lines += [_line(one, state) for one, state in ranked]
-    lines += [f"missing     {name}" for name in missing]
-    lines += [f"failed      {key}: {why}" for key, why in found.failed[:MOST_FAILED]]
+    empty = {key.rpartition(":")[2] for key, why in found.failed if why == EMPTY}
+    lines += [f"missing     {name}" for name in missing if name not in empty]
+    lines += [f"{'empty' if why == EMPTY else 'failed':<11} {key}: {why}" for key, why in found.failed[:MOST_FAILED]]
     if len(found.failed) > MOST_FAILED:
         lines.append(f"failed      and {len(found.failed) - MOST_FAILED:,} more; --json names all")
-    lines += [f"changed     {one.key}: {SAYS[one.code]}" for one in found.changes]
+    words = {NEW: "new", CHANGED: "changed", MISSING: "gone"}
+    lines += [f"{words[one.code]:<11} {one.key}: {SAYS[one.code]}" for one in found.changes]
     withheld = {one.event for one, state in ranked if state == "withheld"}
     lines += [f"conflict    {one.told}" for one in found.conflicts if one.memory not in withheld]
     return lines

@@ -82,7 +82,8 @@ def _accept(app: App, workspace: Workspace, change: Change, file: Present | None
     for line in shown:
         terminal.say("".join(piece.text for piece in line))
     terminal.say(f"--- end of {change.key}" if file is not None else f"{change.key} is gone.")
-    confirm(terminal, change.now or sha256_hex(change.key.encode()), f"accept {change.key}")
+    of = "the file" if file is not None else "its name"
+    confirm(terminal, change.now or sha256_hex(change.key.encode()), f"accept {change.key}", of=of)
     now = app.now()
     kind = file.kind if file is not None else "semantic"
     at = Told(stamp(now), actor="human")

@@ -144,6 +144,30 @@ def test_a_role_that_is_not_there_is_named_with_those_that_are(project, recall):
     assert not (workspace(project).run_dir / session_state.NAME).exists()
 
 
+def test_a_path_is_no_name_of_a_role(project, recall):
+    asked = recall("role", "use", "../reviewer")
+
+    assert asked.code == 1
+    assert asked.err.endswith("put its text into .recall/identity/roles/NAME.md\n")
+
+
+def test_what_is_said_of_one_session_names_it(project, recall):
+    assert "session    s1\n" in recall("role", "use", "reviewer", "--session", "s1").out
+    assert "session " not in recall("role", "show").out
+
+
+def test_a_person_is_told_why_they_see_what_others_see(project, recall, monkeypatch):
+    assert "audience" not in recall("memory", "list").err
+    recall("role", "use", "reviewer", "--audience", "shared")
+
+    mine = [recall(*words).err for words in (("memory", "list"), ("session-start",), ("query", "notes"))]
+    monkeypatch.setenv("CLAUDECODE", "1")
+    theirs = recall("memory", "list").err
+
+    assert [err.count("as the audience 'shared' sees it") for err in mine] == [1, 1, 1]
+    assert "audience" not in theirs
+
+
 def test_a_role_file_that_cannot_be_read_is_named_and_the_others_are_listed(project, recall):
     (project / ".recall" / "identity" / "roles" / "broken.md").write_text("---\nauthority: {a: b}\n---\nx\n")
 

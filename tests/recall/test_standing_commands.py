@@ -152,6 +152,38 @@ def test_templates_are_written_once_and_never_over_what_is_there(call):
     assert row["changes"] == []
 
 
+def test_a_template_is_called_empty_and_neither_failed_nor_missing(call):
+    call("init", "--scaffold")
+
+    shown = call("session-start")
+
+    lines = [line.split()[:2] for line in shown.out.splitlines()[1:]]
+    assert sorted(lines) == [["empty", f"{key}:"] for key in sorted(TEMPLATES)]
+    assert "fill in the templates" in shown.err
+    assert "scaffold" not in shown.err
+
+
+def test_init_says_which_files_it_takes_as_known_and_only_once(call):
+    identity()
+
+    first, again = call("init"), call("init")
+
+    assert "known      project:IDENTITY.md, as it stands\n" in first.out
+    assert "nothing changed" not in first.out
+    assert "known " not in again.out
+    assert "nothing changed" in again.out
+
+
+def test_what_is_withheld_from_others_is_not_called_missing(call):
+    identity()
+
+    shown = call("session-start", "--audience", "shared")
+
+    assert "withheld" in shown.out
+    assert "missing     IDENTITY.md" not in shown.out
+    assert shown.err == ""
+
+
 def test_a_template_that_was_filled_in_is_told_and_new_and_a_later_edit_is_ungoverned(call, monkeypatch):
     call("init", "--scaffold")
     path = identity(text="# Identity\n\nYou keep the shop running.\n")
