@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
@@ -11,13 +10,17 @@ from scoring.weights import Scales, Weights
 MOST_NEIGHBOURS = 4096  # sqlite-vec refuses to return more
 
 
+MOST = 1e15  # of any setting: what is larger overflows somewhere, and infinity is larger too
+
+
 def check_numbers(settings: Any, *, positive: tuple[str, ...] = ()) -> None:
     """ValueError for the first number that is negative or not finite, or is 0 and named in positive."""
     for item in fields(settings):
         value = getattr(settings, item.name)
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             continue
-        if not math.isfinite(value) or value < 0:
+        if not 0 <= value <= MOST:
+            value = value if isinstance(value, float) or abs(value) <= MOST else "a number of many digits"
             raise ValueError(f"{item.name} is {value}, must be finite and not negative")
         if not value and item.name in positive:
             raise ValueError(f"{item.name} is {value}, must be above 0")

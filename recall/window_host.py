@@ -15,6 +15,7 @@ from typing import Any
 from recall.hook_places import PLACES
 from recall.json_edit import plain
 from recall.memory_settings import ConsolidationSettings
+from recall.window_usage import MOST_TOKENS
 from transcript.adapters.walk import home
 from transcript.log import Log
 from transcript.sieve import Sieve, type_field
@@ -180,11 +181,12 @@ def _on(said: Mapping[str, str], name: str) -> bool:
 
 
 def _whole(value: object) -> int:
-    """A number of tokens; 0 for what is none."""
+    """A number of tokens; 0 for what is none, or none that a window can hold."""
     try:
-        return max(0, int(str(value)))
+        found = int(str(value))
     except ValueError:
         return 0
+    return found if 0 < found <= MOST_TOKENS else 0
 
 
 def _share(value: object, most: float) -> float:
@@ -207,5 +209,5 @@ def _json(path: Path) -> dict[str, Any]:
 def _toml(path: Path) -> dict[str, Any]:
     try:
         return tomllib.loads(path.read_text("utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return {}

@@ -11,6 +11,7 @@ from recall.cli.app import App, pass_app
 from recall.cli.output import emit, note, say
 from recall.cli.reading import door
 from recall.governance_settings import WINDOW_POLICIES
+from recall.window_usage import MOST_TOKENS
 
 if TYPE_CHECKING:
     from recall.governance_settings import WindowSettings
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from transcript.log import Log
 
 SHOWN = 10
+TOKENS = click.IntRange(1, MOST_TOKENS)
 EMERGENCY_CODE = 3
 
 
@@ -35,9 +37,12 @@ def _asked(command: Any) -> Any:
         ),
         click.option("--harness", default="", metavar="NAME", help="With --file: whose it is (claude-code)."),
         click.option(
-            "--window", type=click.IntRange(min=1), metavar="TOKENS", help="The window; the harness's by default."
+            "--window",
+            type=click.IntRange(1, MOST_TOKENS),
+            metavar="TOKENS",
+            help="The window; the harness's by default.",
         ),
-        click.option("--trigger", type=click.IntRange(min=1), metavar="TOKENS", help="Where the harness compacts it."),
+        click.option("--trigger", type=TOKENS, metavar="TOKENS", help="Where the harness compacts it."),
         click.option(
             "--percent", type=click.FloatRange(1, 100), metavar="P", help="The same as a share of the window."
         ),

@@ -64,6 +64,10 @@ def test_a_flag_wins_over_variable_project_and_user_file(places: tuple[Path, Pat
         ("[retrieval]\nlink = nan\n", "retrieval.link is nan, must be finite"),
         ("[selection]\ntranscript_items = -1\n", "transcript_items"),
         ("[gate]\nthreshold = inf\n", "gate.threshold is inf, must be finite"),
+        (
+            f"[window]\nkeep_exchanges = {'9' * 400}\n",
+            "window.keep_exchanges is a number of many digits, must be finite",
+        ),
         ("[budget]\nitems = -1\n", "budget.items"),
         ("[hook]\ndeadline_ms = -1\n", "deadline_ms"),
         ("[service]\nidle_minutes = 0\n", "idle_minutes"),

@@ -104,6 +104,7 @@ def test_claudes_window_is_read_from_where_it_is_set(tmp_path: Path) -> None:
     assert limits({"CLAUDE_AUTOCOMPACT_PCT_OVERRIDE": "99"}) == (200_000, 155_000)  # it only lowers
     assert limits({"CLAUDE_CODE_MAX_OUTPUT_TOKENS": "8000"}) == (200_000, 179_000)
     assert limits({"DISABLE_AUTO_COMPACT": "1"}) == (200_000, 200_000)
+    assert limits({"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "9" * 400}) == (200_000, 155_000)  # no window is that large
     (home / ".claude" / "settings.json").write_text('{"model": "opus[1m]", "env": {"OTHER": 1}}')
     assert limits() == (1_000_000, 955_000)
     (root / ".claude" / "settings.local.json").write_text('{"env": {"CLAUDE_CODE_AUTO_COMPACT_WINDOW": "100000"}}')
