@@ -37,10 +37,11 @@ class _Group(click.Group):
 
 @click.group(cls=_Group)
 def command() -> None:
-    """Share durable facts between agents, so that none of them rewrites what another relies on.
+    """Share durable facts between agents, changed by approval.
 
-    Anyone proposes, a person decides and signs, and what was approved becomes one line of `.coord/memory.yml`, which
-    is only ever appended to. Every command says whether that changed and whether a person still has to decide.
+    So that none rewrites what another relies on: anyone proposes, a person decides and signs, and what was approved
+    becomes one line of `.coord/memory.yml`, which is only ever appended to. Every command says whether that changed and
+    whether a person still has to decide.
 
     \b
         recall coord read

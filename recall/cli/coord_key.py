@@ -16,10 +16,10 @@ if TYPE_CHECKING:
 
 @click.group()
 def key() -> None:
-    """Make, replace and revoke the key that a person's decisions are signed with.
+    """Make, replace and revoke the key of your decisions.
 
-    It lies in the data folder, outside every project, and only you can open it. The docs (docs/approval.md) say what
-    it protects from and what it does not.
+    They are signed with it. It lies in the data folder, outside every project, and only you can open it. The docs
+    (docs/approval.md) say what it protects from and what it does not.
 
     \b
         recall coord key new
@@ -45,7 +45,9 @@ def new(app: App) -> Report:
 @pass_app
 @reports("key")
 def rotate(app: App) -> Report:
-    """Make a new key; the old one is kept, and verifies what was decided before. A person's command.
+    """Make a new key in the place of the old one.
+
+    The old one is kept, and verifies what was decided before. A person's command.
 
     \b
         recall coord key rotate
@@ -64,9 +66,10 @@ def rotate(app: App) -> Report:
 @pass_app
 @reports("key")
 def revoke(app: App, key_id: str, reason: str) -> Report:
-    """Take back every trust in a key: what it signed and is not applied yet never will be. A person's command.
+    """Take back every trust in a key.
 
-    What was applied stays, and `recall coord verify` names it. It cannot be undone.
+    What it signed and is not applied yet never will be. A person's command. What was applied stays, and `recall coord
+    verify` names it. It cannot be undone.
 
     \b
         recall coord key revoke 0123456789abcdef --reason "the laptop was lost"

@@ -34,11 +34,12 @@ WORDS = {"a": "approve", "d": "decline", "r": "revise"}
 @pass_app
 @reports("review")
 def review(app: App, name: str | None, plain: bool, actor: str | None) -> Report:
-    """Go through the proposals that wait, see each of them whole with its evidence, and decide. For a person.
+    """Go through what waits, and decide. For a person.
 
-    Draws a screen where the terminal can (keys: arrows, a, d, r); else it asks line by line. What is signed is what
-    was shown: characters that nobody sees, or that pass for others, are printed as escapes. Approving is possible once
-    the end was reached, and needs the first digits of the action's hash. Exits 1 when something was declined.
+    Each proposal is shown whole, with its evidence. Draws a screen where the terminal can (keys: arrows, a, d, r); else
+    it asks line by line. What is signed is what was shown: characters that nobody sees, or that pass for others, are
+    printed as escapes. Approving is possible once the end was reached, and needs the first digits of the action's hash.
+    Exits 1 when something was declined.
 
     \b
         recall coord review

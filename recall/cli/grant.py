@@ -39,7 +39,7 @@ json_option = click.option("--json", "as_json", is_flag=True, help="Print one JS
 
 @click.group()
 def command() -> None:
-    """Let one item through to a shared channel or to a peer, and take that back.
+    """Let one item through to a shared channel or a peer.
 
     \b
         recall grant give abcdefghij --to shared --reason "the team asked"
@@ -55,9 +55,10 @@ def command() -> None:
 @json_option
 @pass_app
 def give(app: App, item: str, audience: str, channel: str, until: str | None, reason: str, as_json: bool) -> None:
-    """Let the memory or message that POINTER names through: exactly that item, in its own words.
+    """Let the memory or message at POINTER through.
 
-    A person decides it, at their terminal, and sees the words first. No grant lets a credential through.
+    Exactly that item, in its own words. A person decides it, at their terminal, and sees the words first. No grant lets
+    a credential through.
 
     \b
         recall grant give abcdefghij --to shared --channel support --until 2026-12-31 --reason "asked for by the team"
@@ -152,7 +153,9 @@ def withdraw(app: App, item: str, audience: str | None, channel: str | None, rea
 @json_option
 @pass_app
 def listed(app: App, every: bool, as_json: bool) -> None:
-    """List what is granted, to whom, on which channel, until when, by whom and why. Prints no words of the items.
+    """List what is granted, to whom and until when.
+
+    Also on which channel, by whom and why; no words of the items.
 
     \b
         recall grant list

@@ -24,7 +24,9 @@ folder = click.argument("folder", type=click.Path(exists=True, file_okay=False, 
 
 @click.group()
 def command() -> None:
-    """Install identity, procedures, skills and knowledge of a role as one unit, held against its hash.
+    """Install what a role needs as one unit.
+
+    Identity, procedures, skills and knowledge, held against their hash.
 
     \b
         recall pack install ./reviewer-pack
@@ -38,11 +40,11 @@ def command() -> None:
 @click.pass_context
 @pass_app
 def install(app: App, ctx: click.Context, folder: Path, reason: str | None, as_json: bool) -> None:
-    """Install the pack of FOLDER, whole or not at all; another version of it is replaced.
+    """Install the pack of FOLDER, whole or not at all.
 
-    A person approves it at their terminal: every file that a session would be told is shown first, and the pack's hash
-    is signed. An agent's install waits as a proposal (exit code 1). Knowledge alone, which becomes memories as
-    inferences, needs no approval where a person installs it.
+    Another version of it is replaced. A person approves it at their terminal: every file that a session would be told
+    is shown first, and the pack's hash is signed. An agent's install waits as a proposal (exit code 1). Knowledge
+    alone, which becomes memories as inferences, needs no approval where a person installs it.
 
     \b
         recall pack install ./reviewer-pack
@@ -74,7 +76,9 @@ def install(app: App, ctx: click.Context, folder: Path, reason: str | None, as_j
 @click.pass_context
 @pass_app
 def remove(app: App, ctx: click.Context, name: str, reason: str | None, as_json: bool) -> None:
-    """Remove the pack NAME: its files go, and the memories that it brought are put away. A person approves it.
+    """Remove the pack NAME and put away what it brought.
+
+    Its files go, its memories are archived. A person approves it.
 
     \b
         recall pack remove reviewer
@@ -137,7 +141,9 @@ def listed(app: App, ctx: click.Context, as_json: bool) -> None:
 @json_option
 @pass_app
 def build(app: App, folder: Path, name: str, version: str, as_json: bool) -> None:
-    """Write pack.json into FOLDER: every file with its kind, and the hash over all.
+    """Write pack.json into FOLDER.
+
+    It names every file with its kind, and the hash over all.
 
     \b
         recall pack build ./reviewer-pack --name reviewer --version 1.0.0

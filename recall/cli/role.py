@@ -43,7 +43,9 @@ class Role:
 
 @click.group()
 def command() -> None:
-    """Take a role: its file is carried by every session, and its memories come first.
+    """Take a role, whose file and memories come first.
+
+    Every session carries its file, and channel, command, skill, task and audience are said with it.
 
     \b
         recall role use reviewer
@@ -71,10 +73,11 @@ def use(
     task: str,
     as_json: bool,
 ) -> None:
-    """Take the role NAME, whose file is roles/NAME.md in a place of the standing context.
+    """Take the role NAME.
 
-    Memories of the role, channel, command, skill and task that are named gain; what lies outside the role's
-    `authority` (tags, types or projects in its front matter) loses. Channel and audience stay until others are named.
+    Its file is roles/NAME.md in a place of the standing context. Memories of the role, channel, command, skill and task
+    that are named gain; what lies outside the role's `authority` (tags, types or projects in its front matter) loses.
+    Channel and audience stay until others are named.
 
     \b
         recall role use reviewer --channel pull-requests --audience shared
@@ -140,7 +143,9 @@ def listed(app: App, as_json: bool) -> None:
 @json_option
 @pass_app
 def show(app: App, name: str | None, session: str, as_json: bool) -> None:
-    """Print a role's text and what it may speak of; without NAME the one in use, with channel and audience.
+    """Print the role NAME, or the one in use.
+
+    Its text and what it may speak of; without NAME channel and audience as well.
 
     \b
         recall role show

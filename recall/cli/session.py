@@ -30,7 +30,7 @@ CLEARED, COMPACTED, UNKNOWN = "cleared", "compacted", "unknown"
 
 @click.group()
 def command() -> None:
-    """Begin a session that inherits nothing, and say of one whether it did.
+    """Begin a session that inherits nothing.
 
     Two runs are independent only when the second began with a cleared window: a session that was resumed or compacted
     carries what an earlier one said.
@@ -47,10 +47,10 @@ def command() -> None:
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
 def new(app: App, cleared: bool, harness: str, dry_run: bool, as_json: bool) -> None:
-    """Print the command that starts a fresh session of a harness, and record that one begins.
+    """Print the command that starts a fresh session.
 
-    What was shown to the last session is forgotten for the next one. 'recall session show' says afterwards whether it
-    began with nothing.
+    Records that one begins. What was shown to the last session is forgotten for the next one. 'recall session show'
+    says afterwards whether it began with nothing.
 
     \b
         recall session new --cleared --harness codex
@@ -91,9 +91,10 @@ def new(app: App, cleared: bool, harness: str, dry_run: bool, as_json: bool) -> 
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
 def show(app: App, session: str | None, as_json: bool) -> None:
-    """Say whether a session, by default the last one, began cleared or holds a compaction's summary.
+    """Say whether a session began cleared.
 
-    Exit code 1 where it is not cleared, or nothing of it is on record yet.
+    By default the last one; one that holds a compaction's summary did not. Exit code 1 where it is not cleared, or
+    nothing of it is on record yet.
 
     \b
         recall session show

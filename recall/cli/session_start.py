@@ -37,10 +37,11 @@ WORDS = {
 def command(
     app: App, role: str | None, harness: str | None, budget: int | None, as_json: bool, audience: str | None
 ) -> None:
-    """Print what a session always carries: identity, role, instructions, critical memories, user, commands, skills.
+    """Print what a session always carries.
 
-    Each file and memory with its size and whether it is loaded, then their text. What could not be read, had no room
-    or was changed since somebody took responsibility for it is named. Changes nothing.
+    Identity, role, instructions, critical memories, user, commands, skills: each file and memory with its size and
+    whether it is loaded, then their text. What could not be read, had no room or was changed since somebody took
+    responsibility for it is named. Changes nothing.
 
     \b
         recall session-start

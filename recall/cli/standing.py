@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Take responsibility for files of the standing context that were changed by hand.
+    """Accept standing files that were changed by hand.
 
     What a session always carries is changed by proposals that a person approves ('recall coord'), or by hand. A file
     that was changed by hand is told all the same; 'recall verify' and 'recall session-start' name it until a person

@@ -56,7 +56,7 @@ def _asked(command: Any) -> Any:
 
 @click.group()
 def command() -> None:
-    """Look at a session's live window: how full it is, what may leave it, what left.
+    """See how full a session's window is and what may leave it.
 
     The harness's own file is never touched. A plan is carried out by a host that builds its prompts itself; recall
     records it and brings back what left.
@@ -96,10 +96,11 @@ def plan_command(app: App, /, as_json: bool, **asked: Any) -> None:
 def apply_command(
     app: App, /, as_json: bool, dry_run: bool, out: Path | None, logged_is_enough: bool, **asked: Any
 ) -> int:
-    """Verify the plan in the record, event by event, and record what leaves the window.
+    """Verify a plan and record what leaves the window.
 
-    One event that is not preserved refuses the whole plan: exit 1, and nothing leaves. Where the window is full and
-    nothing can leave it, a handoff is written from the record alone: exit 3.
+    Every event of it is looked up in the record. One event that is not preserved refuses the whole plan: exit 1, and
+    nothing leaves. Where the window is full and nothing can leave it, a handoff is written from the record alone: exit
+    3.
 
     \b
         recall window apply --policy sliding --out window.json
@@ -151,9 +152,10 @@ def apply_command(
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object an entry.")
 @pass_app
 def report_command(app: App, session: str, last: int, as_json: bool) -> None:
-    """Show what left the windows of sessions and why: prunings, compactions, cut windows, emergencies.
+    """Show what left the windows of sessions, and why.
 
-    The newest first. A session's last compaction says whether a checkpoint had read what it took away.
+    Prunings, compactions, cut windows and emergencies, the newest first. A session's last compaction says whether a
+    checkpoint had read what it took away.
 
     \b
         recall window report --last 5
