@@ -14,6 +14,7 @@ from recall.audiences import wide
 from recall.config import HandoffSettings
 from recall.governance_settings import StandingSettings
 from recall.harness import Payload
+from recall.query import Query
 from recall.session_start import Told, tell
 from recall.settings import Settings
 from recall.standing_context import Standing
@@ -41,6 +42,7 @@ class HookStart:
         self.gone: Left | None = None  # what the compaction took away, once that is told
         self._settings = Settings()
         self._handoff, self._carried, self._audience = HandoffSettings(), StandingSettings(), NOT_READ
+        self._query = Query("")
         self._state: TurnState | None = None
         self._latency_ms = 0.0
 
@@ -53,10 +55,10 @@ class HookStart:
             return b""
         self._state = TurnState(self.workspace.run_dir, self.payload.session, cwd=self.payload.cwd)
         self._read_settings(env)
-        already = frozenset[str]() if self.payload.compacts else self._state.shown()
+        self._query = query_of(self.payload, self.workspace, self._audience)
+        already: frozenset[str] = frozenset() if self.payload.compacts else self._state.shown()
         told = Told()
-        reading = query_of(self.payload, self.workspace, self._audience).audience
-        if self._handoff.session_start and not wide(reading):  # where the work stands is the project's
+        if self._handoff.session_start and not wide(self._query.audience):  # where the work stands is the project's
             told = tell(
                 self.workspace,
                 harness=self.payload.harness,
@@ -105,9 +107,8 @@ class HookStart:
             told=self.told.events,
             standing=self.standing.account(),
         )
-        query = query_of(self.payload, self.workspace, self._audience)
         turn = Turn(self.block, (), tokens=self.told.tokens + self.standing.tokens)
-        row = ledger.draft(query, turn, self._settings, how, now=self.now)
+        row = ledger.draft(self._query, turn, self._settings, how, now=self.now)
         try:
             Log(self.workspace).append_or_spool(row, now=self.now, lock_timeout=lock_timeout)
         except RecordError:
@@ -125,12 +126,11 @@ class HookStart:
         name, cap = self.payload.harness, caps.cap_of(self.payload.harness)
         if not self._carried.told_tokens:
             return Standing()
-        query = query_of(self.payload, workspace, self._audience)
         return standing_context.tell(
             standing_context.held(workspace.run_dir),
             places(self.data, workspace.root, self._carried.folders),
-            role=query.role or "",
-            audience=query.audience,
+            role=self._query.role or "",
+            audience=self._query.audience,
             chars=self._carried.chars,
             most_tokens=self._carried.told_tokens,
             fits=lambda block: caps.fits(_joined(block, beside), name, most_bytes=cap.bytes),

@@ -14,12 +14,11 @@ from pathlib import Path
 from indexer.reader import Reader
 from indexer.rows import IndexMeta
 from indexer.segment import query_terms
-from recall import caps, engine, facets, harness, window_state
+from recall import caps, facets, harness, window_state
 from recall.contracts import START
 from recall.facets import NOTHING
 from recall.governance_settings import AudienceSettings
 from recall.harness import Payload
-from recall.hook_start import HookStart
 from recall.query import Query
 from recall.settings import Settings
 from recall.turn import Before, CountTokens, Scorer, Turn, Vectors, bytes_third, checksum
@@ -34,6 +33,7 @@ from transcript.workspace import Workspace, open_workspace, owner_root
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from recall.hook_start import HookStart
     from transcript.event import Draft
 
 HEARTBEATS = "heartbeat"
@@ -80,12 +80,16 @@ class HookTurn:
             return
         source = TurnState(self.workspace.run_dir, self.payload.session, cwd=self.payload.cwd).opening()
         if source:
+            from recall.hook_start import HookStart  # most turns are no opening
+
             started = replace(self.payload, source=source)
             self._opening = HookStart(started, self.data, call=self.call, now=self.now, started=self.started)
             self._opening.answer(bytes_third, env)
 
     def answer(self, means: Means, settings: Settings) -> bytes:
         """Return what goes to the harness; the ledger row is complete once this has returned."""
+        from recall import engine  # the largest part of the program, and a session's start needs none of it
+
         self.settings, self.meta = settings, means.meta
         self.note = self.note or means.note
         if self.workspace is None:

@@ -17,7 +17,6 @@ from recall import config, homes, hook_turn, spawn
 from recall.governance_settings import AudienceSettings
 from recall.harness import Payload, Refused, recognise
 from recall.hook_client import ANSWER_SHARE, Hook
-from recall.hook_start import HookStart
 from recall.hook_turn import HookTurn, Means
 from recall.settings import Settings
 from recall.turn import bytes_third
@@ -71,6 +70,8 @@ def _answer_prompt(hook: Hook, data: Path, payload: Payload) -> bytes:
 
 
 def _answer_start(hook: Hook, data: Path, payload: Payload) -> bytes:
+    from recall.hook_start import HookStart
+
     call = payload.call if hook.why == "no_service" else f"{payload.call}:again"
     start = HookStart(payload, data, call=call, now=hook_turn.utc_now(), started=hook.born, note=hook.why)
     hook.afterwards += [lambda: _count_missing(hook, start.record()), lambda: _note(hook, data, payload)]

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import numpy as np
 
+import recall.engine  # noqa: F401 a turn imports it when it searches; here it is there before the first
 from indexer.rows import RowFilter
 from indexer.sidefile import SideFile
 from indexer.store import Store
