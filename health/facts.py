@@ -259,6 +259,123 @@ class ApprovalFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class FreshnessFacts:
+    """Which version each part of the installation states."""
+
+    version: str = ""
+    site: str = ""  # the folder of packages that this command runs from
+    newest: str = ""  # the newest version that ran on this data folder
+    canon: str = ""  # the setting: "", a git ref, a file
+    canonical: str = ""  # what it says
+    behind: int | None = None  # commits or versions
+    edited: tuple[str, ...] | None = None  # files that differ from the commit or the installed wheel
+    launcher: str = ""
+    launcher_edited: bool = False
+    service: str = ""
+    hooks: Mapping[str, str] = field(default_factory=dict)  # harness -> version that wrote the entry
+    schemas: tuple[tuple[str, int | None, int], ...] = ()  # (file, held, expected)
+
+
+@dataclass(frozen=True, slots=True)
+class ServiceFacts:
+    """The resident service: whether it runs, how large it is, how often it died."""
+
+    up: bool | None = None
+    pid: int | None = None
+    version: str = ""
+    memory_mb: float | None = None
+    limit_mb: float | None = None
+    up_s: float | None = None
+    starts_7d: int = 0
+    crashes_7d: int = 0
+    processes: int | None = None  # of this data folder
+    log_bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScheduleFacts:
+    """The nightly job: whether something calls it, when it was due, when it ran."""
+
+    kind: str = ""  # systemd, cron, launchd, windows; "" for none
+    installed_text_ok: bool = True
+    enabled: bool | None = None
+    due: float | None = None
+    last: float | None = None
+    state: str = ""
+    failed_projects: Mapping[str, int] = field(default_factory=dict)  # workspace -> failures in a row
+    missed: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class BackupFacts:
+    """The newest backup of this workspace."""
+
+    at: float | None = None
+    verified: float | None = None
+    path: str = ""
+    files: int = 0
+    bytes: int = 0
+    behind_events: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WriterFacts:
+    """Who wrote the index, and rows that no run accounts for."""
+
+    writers: tuple[tuple[str, str, float], ...] = ()  # (name, version, last)
+    unknown: tuple[str, ...] = ()
+    unaccounted_rows: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """Sessions of workers: how many the record has, how many the index, what was corrected in them."""
+
+    seen: int = 0
+    indexed: int = 0
+    corrections_waiting: int = 0
+    corrections_oldest: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class QualityFacts:
+    """The last two comparable runs of `recall eval self`."""
+
+    at: float | None = None
+    mrr: float | None = None
+    before: float | None = None
+    low: float | None = None  # of the paired interval of the difference
+    high: float | None = None
+    questions: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class DiskFacts:
+    """The disk that holds the data."""
+
+    free_bytes: int | None = None
+    total_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What a night kept of its report: when, how bad, which signals, which figures."""
+
+    at: float
+    level: str
+    failing: tuple[str, ...] = ()
+    warning: tuple[str, ...] = ()
+    figures: Mapping[str, float] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class SeriesFacts:
+    """The kept reports of the past, newest last, thinned to 400."""
+
+    points: tuple[Point, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Everything one report is made of."""
 
@@ -274,3 +391,13 @@ class Facts:
     window: WindowFacts = field(default_factory=WindowFacts)
     approvals: ApprovalFacts = field(default_factory=ApprovalFacts)
     standing: StandingFacts = field(default_factory=StandingFacts)
+    freshness: FreshnessFacts = field(default_factory=FreshnessFacts)
+    service: ServiceFacts = field(default_factory=ServiceFacts)
+    schedule: ScheduleFacts = field(default_factory=ScheduleFacts)
+    backup: BackupFacts = field(default_factory=BackupFacts)
+    writers: WriterFacts = field(default_factory=WriterFacts)
+    workers: WorkerFacts = field(default_factory=WorkerFacts)
+    quality: QualityFacts = field(default_factory=QualityFacts)
+    disk: DiskFacts = field(default_factory=DiskFacts)
+    series: SeriesFacts = field(default_factory=SeriesFacts)
+    broken: tuple[str, ...] = ()  # groups of these facts that could not be read, each with the kind of error

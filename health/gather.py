@@ -1,10 +1,22 @@
 """Reads everything the report is made of, once, without writing anything."""
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
+from typing import TypeVar
 
-from health.facts import Facts, IndexFacts
+from health.facts import (
+    ApprovalFacts,
+    CaptureFacts,
+    Facts,
+    IndexFacts,
+    MemoryFacts,
+    RecordFacts,
+    StandingFacts,
+    TurnFacts,
+    WindowFacts,
+)
 from health.gather_approvals import approval_facts
 from health.gather_capture import capture_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
@@ -17,8 +29,10 @@ from indexer.embedder import Embedder
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from recall.memory_settings import ConsolidationSettings
-from transcript.errors import StoreError
+from transcript.errors import RecallError, StoreError
 from transcript.workspace import Workspace
+
+Group = TypeVar("Group")
 
 
 def gather(
@@ -40,22 +54,37 @@ def gather(
     index as they were last counted: then only what tells whether it works at all is read, and load is not called.
     """
     at = now.timestamp()
+    shape = consolidation or ConsolidationSettings()
+    broken: list[str] = []
+
+    def read(name: str, group: Callable[[], Group], without: Group) -> Group:
+        """Read one group; one that cannot be read is named, and the report goes on without it."""
+        try:
+            return group()
+        except (RecallError, OSError) as error:
+            broken.append(f"{name}: {type(error).__name__}")
+            return without
+
     index, backend = index_facts(workspace, settings, load) if known is None else light_facts(workspace, known)
-    capture, written = capture_facts(workspace, data, env, now=at)
-    return Facts(
+    uncaptured: tuple[CaptureFacts, dict[str, float]] = (CaptureFacts(), {})
+    capture, written = read("capture", lambda: capture_facts(workspace, data, env, now=at), uncaptured)
+    facts = Facts(
         workspace=workspace.id,
         now=at,
-        record=record_facts(workspace, sessions=_sessions(workspace)),
+        record=read("record", lambda: record_facts(workspace, sessions=_sessions(workspace)), RecordFacts()),
         index=index,
         capture=capture,
-        hooks=hook_facts(workspace, data, now=at, native_last_write=written) if hooked else (),
-        backend=interpreter_facts(data, backend),
-        turns=turn_facts(workspace, last=last, data=data, now=at),
-        memories=memory_facts(workspace, data, consolidation or ConsolidationSettings(), now=now),
-        approvals=approval_facts(workspace, data, now=now),
-        standing=standing_facts(workspace, data),
-        window=window_facts(workspace, env, consolidation or ConsolidationSettings()),
+        hooks=read("hooks", lambda: hook_facts(workspace, data, now=at, native_last_write=written), ())
+        if hooked
+        else (),
+        backend=read("interpreter", lambda: interpreter_facts(data, backend), backend),
+        turns=read("turns", lambda: turn_facts(workspace, last=last, data=data, now=at), TurnFacts()),
+        memories=read("memories", lambda: memory_facts(workspace, data, shape, now=now), MemoryFacts()),
+        approvals=read("approvals", lambda: approval_facts(workspace, data, now=now), ApprovalFacts()),
+        standing=read("standing", lambda: standing_facts(workspace, data), StandingFacts()),
+        window=read("window", lambda: window_facts(workspace, env, shape), WindowFacts()),
     )
+    return replace(facts, broken=tuple(broken))
 
 
 def _sessions(workspace: Workspace) -> int:

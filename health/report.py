@@ -1,26 +1,14 @@
 """The health report: every signal over the facts, in one model with a human and a JSON rendering."""
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
 
+from health.catalog import BROKEN, CATALOG, known
 from health.facts import Facts
+from health.known import Area, Known
 from health.signal import Level, Signal
-from health.signals import (
-    approvals,
-    backend,
-    capture,
-    duplicates,
-    embeddings,
-    hooks,
-    index,
-    memories,
-    record,
-    standing,
-    storage,
-    turns,
-    window,
-)
 from transcript.telling import counted, minute
 
 FIRST_SCREEN = ("duplicate_ratio", "embeddings_failed", "capture_lag", "unindexed", "vector_search", "embedder")
@@ -43,6 +31,10 @@ class Report:
     def exit_code(self) -> int:
         """Return 0 for ok, 1 for warn, 2 for fail."""
         return int(self.level)
+
+    def area(self, area: Area) -> Level:
+        """Return the worst level of an area's signals, OK for none."""
+        return max((signal.level for signal in self.signals if known(signal.id).area is area), default=Level.OK)
 
     def to_json(self) -> str:
         """Return the report as one JSON object."""
@@ -76,100 +68,25 @@ class Report:
 
 
 def assess(facts: Facts) -> Report:
-    """Return every signal over the facts; an empty store is never well."""
-    i, c, b, t, r, m = facts.index, facts.capture, facts.backend, facts.turns, facts.record, facts.memories
-    signals: list[Signal] = [record.stored(r), index.presence(facts)]
-    if i.present and not i.error:
-        signals += [
-            duplicates.duplicate_ratio(i),
-            embeddings.failed(i),
-            embeddings.set_aside(i),
-            embeddings.pending(i, facts.now),
-            embeddings.truncated(i),
-            embeddings.zero(i),
-            embeddings.stale(i),
-            embeddings.mixed_models(i),
-            embeddings.wanted_model(i),
-            embeddings.vector_share(i),
-            duplicates.duplicate_rows(i),
-            duplicates.distinct_texts(i),
-            duplicates.most_repeated(i),
-            duplicates.duplicate_bytes(i),
-            duplicates.near_copies(i),
-            duplicates.near_pairs(i),
-            index.chunks_by_class(i),
-            index.orphan_vectors(i),
-            index.orphan_pointers(i),
-            index.word_index(i),
-            index.unindexed(facts),
-            index.implausible_times(i),
-            index.secrets_masked(i),
-            index.marks(i),
-            index.gate(facts),
-            storage.bytes_per_chunk(facts),
-        ]
-    signals += [
-        capture.excluded(c),
-        capture.capture_lag(facts),
-        capture.sources_uncaptured(c),
-        capture.near_retention(facts),
-        capture.harness_deletes(facts),
-        capture.sources_missing(c),
-        capture.unknown_types(c),
-        capture.damaged_lines(c),
-        capture.mended_lines(c),
-        capture.incomplete_tails(c),
-        capture.skipped(c),
-    ]
-    for hook in facts.hooks:
-        signals += [hooks.installed(hook), hooks.heartbeat(hook, facts.now), hooks.failures(hook)]
-    signals += [
-        backend.vector_search(b),
-        backend.full_text(b),
-        backend.embedder(b),
-        backend.service(b),
-        backend.versions(b),
-        turns.modes(t),
-        turns.latency(t),
-        turns.injected_tokens(t),
-        turns.used_items(t),
-        turns.empty_turns(t),
-        turns.deadline_misses(t),
-        turns.bad_query_vectors(t),
-        memories.memories(m),
-        memories.files(m),
-        memories.verification(m),
-        memories.last_checkpoint(facts),
-        memories.triggers(m),
-        memories.due(m),
-        memories.compactions(m),
-        memories.nightly(facts),
-        memories.approval_key(m),
-        approvals.proposals(facts),
-        approvals.files(facts.approvals),
-        approvals.signatures(facts.approvals),
-        memories.gone(m),
-        standing.identity(facts.standing),
-        standing.critical(facts.standing),
-        standing.files(facts.standing),
-        standing.governed(facts.standing),
-        standing.conflicts(facts),
-        standing.rules(facts.standing),
-        window.trigger(facts.window),
-        window.refused(facts.window),
-        window.emergencies(facts.window),
-        window.truncated(facts.window),
-        window.covered(facts.window),
-        record.chain(r),
-        record.head(r),
-        record.quarantine(r),
-        record.spool(facts),
-        record.projection_lag(r),
-        record.reasoning_withheld(r),
-        record.file_modes(r),
-        storage.sizes(facts),
-    ]
-    return Report(facts.workspace, facts.now, tuple(signals))
+    """Return every signal over the facts; an empty store is never well, and a signal that cannot be read fails."""
+    return Report(facts.workspace, facts.now, tuple(signal for one in CATALOG for signal in _read(one, facts)))
+
+
+def _read(one: Known, facts: Facts) -> Iterable[Signal]:
+    try:
+        return tuple(one.of(facts))
+    except Exception as error:  # the rest of the report is needed most when something is wrong
+        return (
+            Signal(
+                id=BROKEN + one.id,
+                value=type(error).__name__,
+                unit="name",
+                level=Level.FAIL,
+                text=f"the signal {one.id} cannot be read: {type(error).__name__}",
+                meaning="A fault of recall: the figures it is made of are such as nobody foresaw.",
+                action="report it, with 'recall health --json'",
+            ),
+        )
 
 
 def _is_first(signal: Signal) -> bool:

@@ -25,6 +25,7 @@ from recall.governance_settings import (
     WindowSettings,
 )
 from recall.memory_settings import ConsolidationSettings, ExperienceSettings, MemorySettings, ReviewerSettings
+from recall.operations_settings import FreshnessSettings, LogSettings, ScheduleSettings, UiSettings
 from recall.settings import Settings, check_numbers
 from transcript.errors import ConfigError
 from transcript.settings import CaptureSettings
@@ -163,6 +164,22 @@ class Config:
         """What the record's head is signed with."""
         return self._filled("signing", SigningSettings())
 
+    def freshness(self) -> FreshnessSettings:
+        """What the installed code is compared with."""
+        return self._filled("freshness", FreshnessSettings())
+
+    def schedule(self) -> ScheduleSettings:
+        """When the nightly jobs run."""
+        return self._filled("schedule", ScheduleSettings())
+
+    def logs(self) -> LogSettings:
+        """How large logs may grow."""
+        return self._filled("logs", LogSettings())
+
+    def ui(self) -> UiSettings:
+        """The console."""
+        return self._filled("ui", UiSettings())
+
     def _filled(self, section: str, part: Part) -> Part:
         given = {v.key.partition(".")[2]: v for v in self.values if v.key.startswith(section + ".")}
         changed = {name: v.value for name, v in given.items() if v.value != getattr(part, name)}
@@ -197,6 +214,10 @@ def sections() -> dict[str, Any]:
         "audience": AudienceSettings(),
         "window": WindowSettings(),
         "signing": SigningSettings(),
+        "freshness": FreshnessSettings(),
+        "schedule": ScheduleSettings(),
+        "logs": LogSettings(),
+        "ui": UiSettings(),
     }
 
 
@@ -275,6 +296,8 @@ def load(
         other()
     for governed in (config.approval, config.standing, config.audience, config.window, config.signing):
         governed()
+    for operated in (config.freshness, config.schedule, config.logs, config.ui):
+        operated()
     return config if home is None else _fitted(config, home)
 
 

@@ -154,6 +154,14 @@ MEANINGS = {
     "window.margin_tokens": "tokens kept free between the plan's end and the host's own compaction",
     "signing.kind": "what the record's head is signed with: hmac (a key of recall's own) or ssh (ssh-keygen)",
     "signing.key": "the file of that ssh key",
+    "freshness.canon": "what counts as the newest code: empty (the newest version that ran here), a git ref as last "
+    "fetched, or the path of a file that holds a version",
+    "schedule.at": "the local time of day at which the nightly jobs are due, as 03:17",
+    "schedule.jitter_minutes": "most minutes after it at which they begin; constant for one machine",
+    "schedule.minutes": "most minutes that one night takes; the projects left come first in the next",
+    "logs.keep": "how many full log files of each kind are kept",
+    "logs.megabytes": "size at which a log file is put aside and a new one begun",
+    "ui.idle_minutes": "minutes without a request after which the console ends",
 }
 TITLES = {
     "retrieval": "which passages become candidates, and how their relevance is put together",
@@ -176,6 +184,10 @@ TITLES = {
     "audience": "who is taken to read what is shown (docs/roles.md)",
     "window": "what may leave a live window (docs/window.md)",
     "signing": "what the record's head is signed with",
+    "freshness": "what the installed code is compared with",
+    "schedule": "when the nightly jobs run (docs/operations.md)",
+    "logs": "how large logs may grow; they hold no words of conversations",
+    "ui": "the console in the browser",
 }
 MOST = 10**9
 

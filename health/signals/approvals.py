@@ -1,6 +1,7 @@
 """Approvals: what waits for a person and for how long, what was refused, whether files and signatures hold."""
 
 from health.facts import ApprovalFacts, Facts
+from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_FAIL, Level, Signal, count, span
 from transcript.telling import counted
 
@@ -62,3 +63,34 @@ def signatures(a: ApprovalFacts) -> Signal:
         meaning="Each complete checkpoint signs the record's head: who rewrites the record cannot sign it.",
         action="recall verify --signatures" if level else "",
     )
+
+
+KNOWN = (
+    Known(
+        "proposals",
+        one(proposals),
+        Area.MEMORIES,
+        "record, coord",
+        warn="refused, or waiting > 14 days",
+        why_never="a person decides",
+        remedy="coord review",
+    ),
+    Known(
+        "coord_problems",
+        one(lambda f: files(f.approvals)),
+        Area.MEMORIES,
+        "coord, record",
+        fail="> 0",
+        why_never="what was approved must be what stands",
+        remedy="coord verify",
+    ),
+    Known(
+        "signatures",
+        one(lambda f: signatures(f.approvals)),
+        Area.MEMORIES,
+        "record, key folder",
+        warn="cannot be checked",
+        fail="the last one does not hold",
+        remedy="verify --signatures",
+    ),
+)

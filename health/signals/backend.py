@@ -1,6 +1,7 @@
 """What this machine gives us: SQLite, its extension, full text, the model."""
 
 from health.facts import BackendFacts
+from health.known import Area, Known, one
 from health.signal import Level, Signal
 
 
@@ -81,3 +82,46 @@ def service(backend: BackendFacts) -> Signal:
         text=backend.service,
         meaning="It keeps model and index warm; the first hook starts it and it leaves when idle.",
     )
+
+
+KNOWN = (
+    Known(
+        "vector_search",
+        one(lambda f: vector_search(f.backend)),
+        Area.RECALL,
+        "SQLite of this interpreter",
+        warn="fallback",
+        fail="off",
+    ),
+    Known(
+        "full_text",
+        one(lambda f: full_text(f.backend)),
+        Area.RECALL,
+        "SQLite of this interpreter and the hook's",
+        warn="no FTS5",
+        why_never="rank-bm25 ranks words instead",
+    ),
+    Known(
+        "embedder",
+        one(lambda f: embedder(f.backend)),
+        Area.RECALL,
+        "the model's file",
+        fail="cannot be loaded",
+        why_never="without a model recall goes by words only",
+        remedy="model add",
+    ),
+    Known(
+        "service",
+        one(lambda f: service(f.backend)),
+        Area.OPERATIONS,
+        "the service's socket",
+        why_never="the next hook starts it",
+    ),
+    Known(
+        "versions",
+        one(lambda f: versions(f.backend)),
+        Area.OPERATIONS,
+        "this interpreter and the hook's",
+        why_never="what to name in a report of a fault",
+    ),
+)

@@ -3,6 +3,7 @@
 from collections import Counter
 
 from health.facts import CaptureFacts, Expiring, Facts
+from health.known import Area, Known, one
 from health.signal import NO_LIMIT, NONE_ALLOWED_WARN, Level, Signal, count, size, span
 from transcript.telling import counted
 
@@ -200,3 +201,87 @@ def skipped(capture: CaptureFacts) -> Signal:
 def clip(text: str, limit: int = 200) -> str:
     """Return text no longer than limit: error output never repeats a whole damaged line."""
     return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+KNOWN = (
+    Known(
+        "capture_lag",
+        one(capture_lag),
+        Area.RECORD,
+        "session files of the harnesses",
+        warn="oldest > 1 h",
+        fail="oldest > 1 day",
+        remedy="sync",
+        safe=True,
+    ),
+    Known(
+        "project_excluded",
+        one(lambda f: excluded(f.capture)),
+        Area.RECORD,
+        "exclusions",
+        warn="excluded",
+        why_never="a person asked for it",
+    ),
+    Known(
+        "sources_uncaptured",
+        one(lambda f: sources_uncaptured(f.capture)),
+        Area.RECORD,
+        "session files of the harnesses",
+        why_never="capture_lag says for how long they wait",
+    ),
+    Known(
+        "sources_missing",
+        one(lambda f: sources_missing(f.capture)),
+        Area.RECORD,
+        "session files of the harnesses",
+        why_never="the record holds what was read of them",
+    ),
+    Known(
+        "near_retention",
+        one(near_retention),
+        Area.RECORD,
+        "session files, retention of the harnesses",
+        warn="within 7 days",
+        fail="within 3 days",
+        remedy="sync",
+        safe=True,
+    ),
+    Known(
+        "harness_deletes",
+        one(harness_deletes),
+        Area.RECORD,
+        "session files, retention of the harnesses",
+        why_never="the record holds them",
+    ),
+    Known(
+        "unknown_types",
+        one(lambda f: unknown_types(f.capture)),
+        Area.RECORD,
+        "record",
+        warn="> 0",
+        why_never="they are kept raw",
+    ),
+    Known(
+        "damaged_lines",
+        one(lambda f: damaged_lines(f.capture)),
+        Area.RECORD,
+        "record",
+        warn="> 0",
+        why_never="everything around them was taken in",
+    ),
+    Known(
+        "mended_lines",
+        one(lambda f: mended_lines(f.capture)),
+        Area.RECORD,
+        "record",
+        why_never="every record of such a line was taken in",
+    ),
+    Known(
+        "incomplete_tails",
+        one(lambda f: incomplete_tails(f.capture)),
+        Area.RECORD,
+        "record",
+        why_never="a harness is writing",
+    ),
+    Known("skipped", one(lambda f: skipped(f.capture)), Area.RECORD, "record", why_never="left out on purpose"),
+)

@@ -1,6 +1,7 @@
 """Copies in the index: one text stored once is the rule, and near copies are counted, never removed."""
 
 from health.facts import IndexFacts
+from health.known import Area, Known, indexed
 from health.signal import NO_LIMIT, Limits, Signal, count, size
 from transcript.telling import counted
 
@@ -108,3 +109,72 @@ def near_pairs(index: IndexFacts) -> Signal:
         text=f"{pairs} nearly one (cosine 0.98 and more) among the {of}",
         meaning="Near copies are kept, for a changed number is another fact, and collapsed when results are chosen.",
     )
+
+
+KNOWN = (
+    Known(
+        "duplicate_ratio",
+        indexed(lambda f: duplicate_ratio(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 0.1 %",
+        fail="> 1 %",
+        remedy="index compact",
+        safe=True,
+        rows="LCA-D-11H, LCA-6.1-10",
+    ),
+    Known(
+        "duplicate_rows",
+        indexed(lambda f: duplicate_rows(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 0.1 % of the rows",
+        fail="> 1 % of the rows",
+        remedy="index compact",
+        safe=True,
+        rows="LCA-D-11H",
+    ),
+    Known(
+        "distinct_texts",
+        indexed(lambda f: distinct_texts(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        why_never="every number is right",
+    ),
+    Known(
+        "most_repeated_text",
+        indexed(lambda f: most_repeated(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 1",
+        why_never="the duplicate ratio says how bad it is",
+        remedy="index compact",
+        safe=True,
+        rows="LCA-D-11H",
+    ),
+    Known(
+        "duplicate_bytes",
+        indexed(lambda f: duplicate_bytes(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 1.001 times what is needed",
+        fail="> 1.01 times what is needed",
+        remedy="index compact",
+        safe=True,
+        rows="LCA-D-11H",
+    ),
+    Known(
+        "near_copies",
+        indexed(lambda f: near_copies(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        why_never="near copies are kept on purpose",
+    ),
+    Known(
+        "near_pairs",
+        indexed(lambda f: near_pairs(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        why_never="near copies are kept on purpose",
+    ),
+)

@@ -1,6 +1,7 @@
 """Vectors: which rows have none, or a bad one, and why."""
 
 from health.facts import IndexFacts
+from health.known import Area, Known, indexed
 from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Limits, Signal, count
 from transcript.telling import counted
 
@@ -132,3 +133,95 @@ def vector_share(index: IndexFacts) -> Signal:
         text=f"{index.vectors:,} of {counted(index.rows, 'row has', 'rows have')} a vector",
         meaning="Tool calls and results are found by words only, unless index.embed_tools is on.",
     )
+
+
+KNOWN = (
+    Known(
+        "embeddings_failed",
+        indexed(lambda f: failed(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 0",
+        fail="> 1 % of the rows",
+        remedy="index",
+        safe=True,
+        rows="LCA-10.6-04",
+    ),
+    Known(
+        "embeddings_set_aside",
+        indexed(lambda f: set_aside(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 0",
+        why_never="such rows are found by words",
+        remedy="index status",
+        rows="LCA-10.6-04",
+    ),
+    Known(
+        "embeddings_pending",
+        indexed(lambda f: pending(f.index, f.now)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 0 and idle > 1 h",
+        why_never="they are found by words until then",
+        remedy="index",
+        safe=True,
+    ),
+    Known(
+        "embeddings_truncated",
+        indexed(lambda f: truncated(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 0",
+        why_never="such rows are found by their beginning and by words",
+        remedy="index rebuild",
+        safe=True,
+    ),
+    Known(
+        "embeddings_zero",
+        indexed(lambda f: zero(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        fail="> 0",
+        why_never="wrong at the first one",
+        remedy="index rebuild",
+        safe=True,
+    ),
+    Known(
+        "embeddings_stale",
+        indexed(lambda f: stale(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 0",
+        why_never="words still find them",
+        remedy="index rebuild",
+        safe=True,
+    ),
+    Known(
+        "embedding_models",
+        indexed(lambda f: mixed_models(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        fail="> 1",
+        why_never="vectors of two models cannot be compared at all",
+        remedy="index rebuild",
+        safe=True,
+    ),
+    Known(
+        "index_settings",
+        indexed(lambda f: wanted_model(f.index)),
+        Area.INDEXING,
+        "index.sqlite, settings",
+        warn="made by another model or other settings",
+        why_never="the old generation serves until a new one is whole",
+        remedy="index rebuild",
+        safe=True,
+    ),
+    Known(
+        "vectors",
+        indexed(lambda f: vector_share(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        why_never="tool calls go without vectors by default",
+    ),
+)

@@ -1,6 +1,7 @@
 """Hooks: installed as we wrote them, firing, and failing how often."""
 
 from health.facts import HookFacts
+from health.known import Area, Known
 from health.signal import NONE_ALLOWED_WARN, Level, Signal, span
 from transcript.telling import counted
 
@@ -83,3 +84,36 @@ def failures(hook: HookFacts) -> Signal:
         limits=NONE_ALLOWED_WARN,
         details=tuple(f"{reason}: {n:,}" for reason, n in sorted(hook.failures.items())),
     )
+
+
+KNOWN = (
+    Known(
+        "hook_installed.*",
+        lambda f: [installed(hook) for hook in f.hooks],
+        Area.OPERATIONS,
+        "settings of the harness",
+        warn="not installed, or changed",
+        fail="launcher missing, or its interpreter gone",
+        remedy="enable-hooks *",
+        safe=True,
+        rows="LCA-6.1-06",
+    ),
+    Known(
+        "hook_last_fired.*",
+        lambda f: [heartbeat(hook, f.now) for hook in f.hooks],
+        Area.OPERATIONS,
+        "record, session files of the harness",
+        warn="silent > 30 min while the harness writes",
+        fail="silent > 2 h while the harness writes",
+        remedy="enable-hooks *",
+        safe=True,
+    ),
+    Known(
+        "hook_failures.*",
+        lambda f: [failures(hook) for hook in f.hooks],
+        Area.OPERATIONS,
+        "hook counters",
+        warn="> 0",
+        why_never="the hook is silent rather than wrong",
+    ),
+)

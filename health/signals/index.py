@@ -1,6 +1,7 @@
 """The index as a view of the record: how far it has read, and whether its parts agree."""
 
 from health.facts import Facts, IndexFacts
+from health.known import Area, Known, indexed, one
 from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
 from transcript.telling import counted
 
@@ -168,3 +169,100 @@ def gate(facts: Facts, *, grown: int = 2) -> Signal:
         meaning="Below a threshold a turn stays silent; prompts unrelated to this store set it.",
         action="run 'recall calibrate'" if outgrown else "",
     )
+
+
+KNOWN = (
+    Known(
+        "index",
+        one(presence),
+        Area.INDEXING,
+        "index.sqlite",
+        fail="missing or unreadable",
+        why_never="without an index nothing is recalled",
+        remedy="index",
+        safe=True,
+    ),
+    Known(
+        "chunks_by_class",
+        indexed(lambda f: chunks_by_class(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        why_never="every mixture is right",
+        rows="LCA-10.6",
+    ),
+    Known(
+        "orphan_vectors",
+        indexed(lambda f: orphan_vectors(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        fail="> 0",
+        why_never="wrong at the first one",
+        remedy="index compact",
+        safe=True,
+    ),
+    Known(
+        "orphan_pointers",
+        indexed(lambda f: orphan_pointers(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        fail="> 0",
+        why_never="wrong at the first one",
+        remedy="index rebuild",
+        safe=True,
+    ),
+    Known(
+        "word_index",
+        indexed(lambda f: word_index(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        fail="> 0",
+        why_never="wrong at the first one",
+        remedy="index rebuild",
+        safe=True,
+    ),
+    Known(
+        "unindexed",
+        indexed(unindexed),
+        Area.INDEXING,
+        "record, index.sqlite",
+        warn="oldest > 1 h",
+        fail="oldest > 1 day",
+        remedy="index",
+        safe=True,
+    ),
+    Known(
+        "implausible_times",
+        indexed(lambda f: implausible_times(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 0",
+        why_never="such rows are kept and marked",
+    ),
+    Known(
+        "secrets_masked",
+        indexed(lambda f: secrets_masked(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        why_never="a masked secret is as it should be",
+    ),
+    Known(
+        "marks",
+        indexed(lambda f: marks(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="not kept",
+        why_never="everything is still found",
+        remedy="index",
+        safe=True,
+    ),
+    Known(
+        "gate",
+        indexed(gate),
+        Area.INDEXING,
+        "index.sqlite, calibration",
+        warn="another model, or twice the passages",
+        why_never="the default thresholds still hold",
+        remedy="calibrate",
+        safe=True,
+    ),
+)

@@ -1,6 +1,7 @@
 """Memories: what holds, how candidates ended, and whether checkpoints are made and whole."""
 
 from health.facts import Facts, MemoryFacts
+from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
 from transcript.coord_codes import SAYS
 from transcript.telling import counted
@@ -163,3 +164,100 @@ def gone(m: MemoryFacts) -> Signal:
         action="run 'recall index', then 'recall index rebuild'",
         details=m.shown_though_gone[:20],
     )
+
+
+KNOWN = (
+    Known(
+        "memories",
+        one(lambda f: memories(f.memories)),
+        Area.MEMORIES,
+        "record",
+        warn="a conflict",
+        why_never="a person decides; neither is told as true",
+        remedy="memory list --proposals",
+    ),
+    Known(
+        "memory_files",
+        one(lambda f: files(f.memories)),
+        Area.MEMORIES,
+        "files of memories, record",
+        warn="> 0",
+        why_never="they are made anew from the record",
+        remedy="project",
+        safe=True,
+    ),
+    Known(
+        "verification",
+        one(lambda f: verification(f.memories)),
+        Area.MEMORIES,
+        "record",
+        why_never="every outcome is right",
+    ),
+    Known(
+        "checkpoint_last",
+        one(last_checkpoint),
+        Area.MEMORIES,
+        "record",
+        warn="a step failed",
+        why_never="the next one does what this one did not",
+        remedy="checkpoint",
+        safe=True,
+    ),
+    Known(
+        "checkpoint_triggers",
+        one(lambda f: triggers(f.memories)),
+        Area.MEMORIES,
+        "record",
+        why_never="every mixture is right",
+    ),
+    Known(
+        "checkpoint_due",
+        one(lambda f: due(f.memories)),
+        Area.MEMORIES,
+        "record",
+        warn="something asks for one",
+        why_never="recall gets worse slowly",
+        remedy="consolidate --nightly",
+        safe=True,
+    ),
+    Known(
+        "compactions",
+        one(lambda f: compactions(f.memories)),
+        Area.MEMORIES,
+        "record",
+        warn="a session is unprotected",
+        why_never="the record still holds what left the window",
+        remedy="checkpoint",
+        safe=True,
+        rows="LCA-D-05H",
+    ),
+    Known(
+        "nightly_last",
+        one(nightly),
+        Area.MEMORIES,
+        "nightly.json",
+        warn="a part failed",
+        why_never="a missed night has a signal of its own",
+        remedy="consolidate --nightly",
+        safe=True,
+        rows="LCA-5.4-14",
+    ),
+    Known(
+        "approval_key",
+        one(lambda f: approval_key(f.memories)),
+        Area.MEMORIES,
+        "key folder",
+        warn="unusable, or missing while approvals exist",
+        why_never="nothing is applied without it",
+    ),
+    Known(
+        "expired_current",
+        one(lambda f: gone(f.memories)),
+        Area.MEMORIES,
+        "record, index.sqlite",
+        fail="> 0",
+        why_never="what no longer holds must never be shown",
+        remedy="index",
+        safe=True,
+    ),
+)

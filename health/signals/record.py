@@ -1,6 +1,7 @@
 """The record: is there anything, is it whole, is it private."""
 
 from health.facts import Facts, RecordFacts
+from health.known import Area, Known, one
 from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
 from transcript.telling import counted
 
@@ -132,3 +133,77 @@ def file_modes(record: RecordFacts) -> Signal:
         action="run 'chmod -R go-rwx' on the data folder",
         details=record.open_to_others[:20],
     )
+
+
+KNOWN = (
+    Known(
+        "stored",
+        one(lambda f: stored(f.record)),
+        Area.RECORD,
+        "record",
+        fail="no event",
+        why_never="an empty record is broken at once",
+        remedy="sync",
+        safe=True,
+    ),
+    Known(
+        "chain",
+        one(lambda f: chain(f.record)),
+        Area.RECORD,
+        "record",
+        fail="any problem",
+        why_never="a broken chain is broken at once",
+        remedy="verify",
+    ),
+    Known(
+        "head",
+        one(lambda f: head(f.record)),
+        Area.RECORD,
+        "head file",
+        fail="differs from the record",
+        why_never="a cut record is broken at once",
+        remedy="verify",
+    ),
+    Known(
+        "quarantine",
+        one(lambda f: quarantine(f.record)),
+        Area.RECORD,
+        "quarantine folder",
+        why_never="what a crash left was never part of the record",
+    ),
+    Known(
+        "spool",
+        one(spool),
+        Area.RECORD,
+        "spool folder",
+        warn="oldest > 1 day",
+        why_never="nothing is lost: the next writer takes it in",
+        remedy="sync",
+        safe=True,
+    ),
+    Known(
+        "projection_lag",
+        one(lambda f: projection_lag(f.record)),
+        Area.RECORD,
+        "views",
+        warn="> 0",
+        why_never="views are made anew from the record",
+        remedy="project",
+        safe=True,
+    ),
+    Known(
+        "reasoning_withheld",
+        one(lambda f: reasoning_withheld(f.record)),
+        Area.RECORD,
+        "record",
+        why_never="withheld because a setting says so",
+    ),
+    Known(
+        "file_modes",
+        one(lambda f: file_modes(f.record)),
+        Area.RECORD,
+        "data folder",
+        warn="> 0 while the record is empty",
+        fail="> 0",
+    ),
+)

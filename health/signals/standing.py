@@ -1,6 +1,7 @@
 """The standing context: whether a session is told who it is, what has no room, what was changed by hand."""
 
 from health.facts import Facts, StandingFacts
+from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_WARN, Level, Signal, count, span
 from transcript.telling import counted
 
@@ -93,3 +94,62 @@ def rules(s: StandingFacts) -> Signal:
         meaning="A rule that agents follow again and again belongs into an instruction; a proposal waits for a person.",
         action="run 'recall coord review'",
     )
+
+
+KNOWN = (
+    Known(
+        "standing_identity",
+        one(lambda f: identity(f.standing)),
+        Area.LOADING,
+        "standing.json",
+        warn="begun and nothing told",
+        why_never="a session works without it",
+        remedy="init --scaffold",
+    ),
+    Known(
+        "standing_critical",
+        one(lambda f: critical(f.standing)),
+        Area.LOADING,
+        "standing.json",
+        fail="one has no room",
+        why_never="what is critical and untold is lost at once",
+        rows="LCA-D-04H",
+    ),
+    Known(
+        "standing_files",
+        one(lambda f: files(f.standing)),
+        Area.LOADING,
+        "folders of memories",
+        warn="> 0",
+        why_never="the others are told",
+        remedy="session-start",
+        rows="LCA-D-03H",
+    ),
+    Known(
+        "standing_ungoverned",
+        one(lambda f: governed(f.standing)),
+        Area.LOADING,
+        "files of the standing context",
+        warn="> 0",
+        why_never="they are told as they stand",
+    ),
+    Known(
+        "procedure_conflicts",
+        one(conflicts),
+        Area.LOADING,
+        "standing.json",
+        warn="> 0",
+        fail="oldest > 7 days",
+        rows="LCA-D-08H",
+    ),
+    Known(
+        "rules_in_memory_only",
+        one(lambda f: rules(f.standing)),
+        Area.LOADING,
+        "standing.json",
+        warn="> 0",
+        why_never="a proposal waits for a person",
+        remedy="coord review",
+        rows="LCA-D-08H",
+    ),
+)

@@ -1,6 +1,7 @@
 """Sizes: what the record and the index take on disk."""
 
 from health.facts import Facts
+from health.known import Area, Known, indexed, one
 from health.signal import Level, Limits, Signal, size
 
 PER_CHUNK = Limits(warn=4096)
@@ -40,3 +41,26 @@ def bytes_per_chunk(facts: Facts) -> Signal:
         action="run 'recall index compact'" if level else "",
         limits=PER_CHUNK,
     )
+
+
+KNOWN = (
+    Known(
+        "bytes_per_chunk",
+        indexed(bytes_per_chunk),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> 4,096 from 1,000 chunks on",
+        why_never="a large file is slow, not wrong",
+        remedy="index compact",
+        safe=True,
+        rows="LCA-12.1-04",
+    ),
+    Known(
+        "sizes",
+        one(sizes),
+        Area.RECORD,
+        "files of the workspace",
+        why_never="the growth and the free disk have signals of their own",
+        rows="LCA-5.4-09",
+    ),
+)

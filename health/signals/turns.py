@@ -1,6 +1,7 @@
 """The last turns: how they were answered, how fast, and what they cost."""
 
 from health.facts import TurnFacts
+from health.known import Area, Known, one
 from health.signal import Level, Limits, Signal, count
 from health.stats import median, percentile
 from transcript.telling import counted
@@ -121,3 +122,67 @@ def bad_query_vectors(turns: TurnFacts) -> Signal:
 
 def _nothing(id: str, unit: str, meaning: str) -> Signal:
     return Signal(id=id, value=None, unit=unit, level=Level.OK, text="no turns yet", meaning=meaning)
+
+
+KNOWN = (
+    Known(
+        "turn_modes",
+        one(lambda f: modes(f.turns)),
+        Area.RECALL,
+        "ledger",
+        warn="> 50 % by words, from 10 turns on",
+        why_never="words find, too",
+    ),
+    Known(
+        "recall_latency",
+        one(lambda f: latency(f.turns)),
+        Area.RECALL,
+        "ledger",
+        warn="p95 > 500 ms",
+        fail="p95 > 1,000 ms",
+        remedy="eval latency",
+    ),
+    Known(
+        "injected_tokens",
+        one(lambda f: injected_tokens(f.turns)),
+        Area.RECALL,
+        "ledger",
+        why_never="the budget bounds them",
+        rows="LCA-12.1-05",
+    ),
+    Known(
+        "used_items",
+        one(lambda f: used_items(f.turns)),
+        Area.RECALL,
+        "ledger, record",
+        why_never="silent use is not seen",
+    ),
+    Known(
+        "empty_turns",
+        one(lambda f: empty_turns(f.turns)),
+        Area.RECALL,
+        "ledger",
+        warn="all, from 10 turns on",
+        why_never="silence is often right",
+        remedy="calibrate --dry-run",
+        rows="LCA-5.4-14",
+    ),
+    Known(
+        "deadline_misses",
+        one(lambda f: deadline_misses(f.turns)),
+        Area.RECALL,
+        "ledger",
+        warn="> 0",
+        fail="> 10 % of the turns",
+        remedy="eval latency",
+    ),
+    Known(
+        "bad_query_vectors",
+        one(lambda f: bad_query_vectors(f.turns)),
+        Area.RECALL,
+        "ledger",
+        warn="> 0",
+        why_never="such a prompt goes by words",
+        remedy="model add",
+    ),
+)

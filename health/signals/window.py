@@ -1,6 +1,7 @@
 """Live windows: whether a checkpoint comes before the harness compacts, and whether anything left unpreserved."""
 
 from health.facts import WindowFacts
+from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count
 from transcript.telling import counted
 
@@ -78,3 +79,51 @@ def covered(w: WindowFacts) -> Signal:
         meaning="What a summary stands for must all be in the record: a summary replaces nothing.",
         action="run 'recall sync --full'" if w.absent else "",
     )
+
+
+KNOWN = (
+    Known(
+        "window_trigger",
+        one(lambda f: trigger(f.window)),
+        Area.LOADING,
+        "record, settings of the harness",
+        fail="the checkpoint comes too late",
+        why_never="a window compacted before is not kept",
+        rows="LCA-D-05H",
+    ),
+    Known(
+        "window_refused",
+        one(lambda f: refused(f.window)),
+        Area.LOADING,
+        "record",
+        fail="> 0",
+        why_never="what left must be in the record",
+    ),
+    Known(
+        "window_emergencies",
+        one(lambda f: emergencies(f.window)),
+        Area.LOADING,
+        "record",
+        warn="> 0",
+        why_never="a handoff was kept",
+        remedy="index",
+        safe=True,
+    ),
+    Known(
+        "window_truncated",
+        one(lambda f: truncated(f.window)),
+        Area.LOADING,
+        "record",
+        why_never="the record holds what was dropped",
+    ),
+    Known(
+        "summary_absent",
+        one(lambda f: covered(f.window)),
+        Area.LOADING,
+        "record",
+        warn="> 0",
+        why_never="they may still be read from the session's file",
+        remedy="sync --full",
+        safe=True,
+    ),
+)

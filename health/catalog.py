@@ -1,0 +1,46 @@
+"""Every signal there is, in the order of the report."""
+
+from health.known import Known
+from health.signals import (
+    approvals,
+    backend,
+    capture,
+    duplicates,
+    embeddings,
+    gathering,
+    hooks,
+    index,
+    memories,
+    record,
+    standing,
+    storage,
+    turns,
+    window,
+)
+
+CATALOG: tuple[Known, ...] = (
+    *gathering.KNOWN,
+    *record.KNOWN,
+    *index.KNOWN,
+    *duplicates.KNOWN,
+    *embeddings.KNOWN,
+    *storage.KNOWN,
+    *capture.KNOWN,
+    *hooks.KNOWN,
+    *backend.KNOWN,
+    *turns.KNOWN,
+    *memories.KNOWN,
+    *approvals.KNOWN,
+    *standing.KNOWN,
+    *window.KNOWN,
+)
+BROKEN = "signal_broken."  # of a signal that could not be read: a fault of ours
+_BY_ID = {one.id: one for one in CATALOG}
+
+
+def known(id: str) -> Known:
+    """Return what is known of the signal with this id; KeyError names one that is not in the catalogue."""
+    if id.startswith(BROKEN):
+        of = known(id.removeprefix(BROKEN))
+        return Known(id, lambda facts: (), of.area, of.source, fail="always")
+    return _BY_ID[id] if id in _BY_ID else _BY_ID[f"{id.partition('.')[0]}.*"]
