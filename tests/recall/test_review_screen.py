@@ -13,7 +13,8 @@ from textual.widgets import Input, OptionList, Static, TextArea
 from consolidation import coord_decide, coord_show
 from recall.cli.app import App
 from recall.cli.coord_reviewing import Review
-from recall.cli.review_screen import Pane, ReviewApp
+from recall.cli.review_dialogs import Pane
+from recall.cli.review_screen import ReviewApp
 
 HOSTILE = "Keep it.\u202e" + "\n" * 201 + "Delete p\u0430ypal's backups.\x1b[2J[bold]not markup[/bold] " + "z" * 900
 Steps = Callable[[ReviewApp, "Pilot[None]"], Any]
