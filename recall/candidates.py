@@ -101,7 +101,7 @@ def candidates(
     lexical = reader.lexical(cues.terms, limit=s.lexical_limit, allowed=allowed, cut=cut, besides=wishes)
     near = nearest(cues, vectors, allowed) if vectors is not None else None
     evidence = _Evidence(dict(lexical.hits), dict(near or ()), lexical.matched)
-    classes = _class_weights(s)
+    classes = s.class_weights()
     seen = _Rows(reader, as_of, classes)
     seen.read([chunk for chunk, _ in lexical.hits])
     by_meaning = seen.read([chunk for chunk, _ in (near or ())[: s.arm]])
@@ -373,22 +373,6 @@ def _form(source: str, text: str, weight: float, s: RetrievalSettings) -> tuple[
         weight *= s.pasted
         demoted.append("pasted")
     return weight, tuple(demoted)
-
-
-def _class_weights(s: RetrievalSettings) -> dict[str, float]:
-    return {
-        "prompt": s.prompt_weight,
-        "final": s.final_weight,
-        "narration": s.narration_weight,
-        "summary": s.summary_weight,
-        "tool": s.tool_weight,
-        "worker": s.worker_weight,
-        "reasoning": s.reasoning_weight,
-        "external": s.worker_weight,
-        "curated": s.memory_weight,
-        "memory": s.memory_weight,
-        "project": s.memory_weight,
-    }
 
 
 def _pointer(row: PointerRow) -> Pointer:

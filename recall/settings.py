@@ -76,6 +76,22 @@ class RetrievalSettings:
                 f"vector_limit is {self.vector_limit}, must be at most {MOST_NEIGHBOURS}: no vector search returns more"
             )
 
+    def class_weights(self) -> dict[str, float]:
+        """Return the weight of each source class of a passage."""
+        return {
+            "prompt": self.prompt_weight,
+            "final": self.final_weight,
+            "narration": self.narration_weight,
+            "summary": self.summary_weight,
+            "tool": self.tool_weight,
+            "worker": self.worker_weight,
+            "reasoning": self.reasoning_weight,
+            "external": self.worker_weight,
+            "curated": self.memory_weight,
+            "memory": self.memory_weight,
+            "project": self.memory_weight,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class SelectionSettings:
