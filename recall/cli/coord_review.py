@@ -70,7 +70,7 @@ def review(app: App, name: str | None, plain: bool, actor: str | None) -> Report
 def _report(work: Review) -> Report:
     left = len(work.waiting())
     lines = [told(made) for made in work.made]
-    lines.append(f"{left:,} still wait" if left else "nothing waits for a decision")
+    lines.append(f"{counted(left, 'proposal')} still waiting" if left else "nothing waits for a decision")
     if work.unread():
         lines.append(f"{counted(work.unread(), 'file')} cannot be shown: recall coord verify")
     rows = [

@@ -144,6 +144,18 @@ def test_a_wrong_code_an_empty_reason_and_escape_decide_nothing(office: Office) 
     assert at_screen(office, steps).made == []
 
 
+def test_control_c_leaves_the_screen_from_the_list_and_from_a_proposal(office: Office) -> None:
+    office.propose()
+
+    for before in ((), ("enter",)):
+
+        async def steps(app: ReviewApp, pilot: "Pilot[None]", before: tuple[str, ...] = before) -> None:
+            await keys(pilot, *before, "ctrl+c")
+            assert not app.is_running
+
+        assert at_screen(office, steps).made == []
+
+
 def test_declining_needs_no_reading_to_the_end(office: Office) -> None:
     document = office.propose(summary=HOSTILE)
     code = digits(office, document.id)
