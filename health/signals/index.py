@@ -13,7 +13,13 @@ def presence(facts: Facts) -> Signal:
     index = facts.index
     if index.error:
         return Signal(
-            "index", False, "flag", Level.FAIL, index.error, "Recall works from the index.", "see the message"
+            id="index",
+            value=False,
+            unit="flag",
+            level=Level.FAIL,
+            text=index.error,
+            meaning="Recall works from the index.",
+            action="do what the message says, then run 'recall index'",
         )
     if not index.present:
         return Signal(

@@ -4,6 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
+from support.health_cases import DAY, HOUR, INDEX, NOW, WELL
 
 from health.facts import (
     BackendFacts,
@@ -18,44 +19,6 @@ from health.facts import (
 )
 from health.report import assess
 from health.signal import Level
-
-NOW = 1_780_000_000.0
-HOUR = 3600.0
-DAY = 24 * HOUR
-
-INDEX = IndexFacts(
-    present=True,
-    schema=1,
-    generation=1,
-    model="m",
-    wanted_model="m",
-    models={"m": 64},
-    rows=64,
-    distinct=64,
-    most_repeated=1,
-    file_bytes=100_000,
-    bytes=64_000,
-    bytes_needed=64_000,
-    chunks_by_class={"conversation": 60, "tool": 4},
-    pointers=70,
-    vectors=64,
-    wanted_vectors=64,
-    last_run=NOW - 60,
-)
-WELL = Facts(
-    workspace="w",
-    now=NOW,
-    record=RecordFacts(events=100, sessions=3, last_event_seq=100, head_ok=True, chain_checked_to=100),
-    index=INDEX,
-    capture=CaptureFacts(sources=3),
-    hooks=(
-        HookFacts("claude-code", installed=True, launcher_ok=True, last_fired=NOW - 60, native_last_write=NOW - 30),
-    ),
-    backend=BackendFacts("native", "", "3.50.0", "v0.1.9", True, "3.11.7", embedder="up", embedder_model="m"),
-    turns=TurnFacts(
-        modes={"warm": 9, "words": 1}, latencies_ms=(20, 30, 40), tokens=(100, 300, 900), items=(1, 2, 3), empty=2
-    ),
-)
 
 
 def with_index(**changes):
