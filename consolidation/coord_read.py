@@ -39,6 +39,7 @@ class View:
 
     decisions: Rows = field(default_factory=list)
     questions: Rows = field(default_factory=list)
+    answers: Rows = field(default_factory=list)
     artifacts: Rows = field(default_factory=list)
     outcomes: Rows = field(default_factory=list)
     pointers: Rows = field(default_factory=list)
@@ -58,17 +59,16 @@ class View:
 def canonical_items(desk: CoordDesk) -> tuple[list[Mapping[str, Any]], Rows]:
     """Return the items that hold, in order, and what is wrong with memory.yml.
 
-    A file that was edited or is behind is not believed: the record says what was approved. One that goes on where the
-    record ends, as after an old copy of the data folder was put back, is read and named.
+    The record says what was approved, the file is only held against it: a line that the record does not know may be
+    anybody's, however well it is formed.
     """
     wanted = coord_files.rendered_memory(desk.state())
+    items = coord_lines.read_items(wanted).items
     try:
-        held = coord_files.memory_bytes(desk.root)
+        code, where = coord_files.memory_fault(coord_files.memory_bytes(desk.root), wanted)
     except CoordError as error:
-        return coord_lines.read_items(wanted).items, [{"code": error.code, "where": error.field}]
-    code, where = coord_files.memory_fault(held, wanted)
-    believed = held if code == "store_behind" and held is not None else wanted
-    return coord_lines.read_items(believed).items, [{"code": code, "where": where}] if code else []
+        code, where = error.code, error.field
+    return items, [{"code": code, "where": where}] if code else []
 
 
 def view(
@@ -86,7 +86,8 @@ def view(
     With `whole` also what no longer holds.
     """
     ended = ends(state)
-    wanted = [one for one in items if "erased" not in one and _fits(one, subject, kind)]
+    there = [one for one in items if "erased" not in one]
+    wanted = [one for one in there if _fits(one, subject, kind)]
     live = [one for one in wanted if one["event_id"] not in ended and one["kind"] not in ("resolution", "lifecycle")]
     seen = View()
     chains = _chains(items)
@@ -100,6 +101,8 @@ def view(
             seen.artifacts.append(row)
         elif len(seen.outcomes) < last:
             seen.outcomes.append(row)
+    if kind in ("", "question"):
+        seen.answers = _answers(there, ended, subject)
     if whole:
         gone = [one for one in reversed(wanted) if one["event_id"] in ended]
         seen.ended = [_row(one) | {"ended_by": ended[str(one["event_id"])]} for one in gone]
@@ -110,6 +113,19 @@ def view(
             by_subject[" ".join(str(item["subject"]).casefold().split())].append(str(item["event_id"]))
     seen.conflicts = [{"subject": name, "ids": ids} for name, ids in by_subject.items() if len(ids) > 1]
     return seen
+
+
+def _answers(items: Sequence[Mapping[str, Any]], ended: Mapping[str, str], subject: str) -> Rows:
+    """Return what answers a question and holds, with the question's words, newest first."""
+    asked = {str(one["event_id"]): one for one in items if one["kind"] == "question"}
+    rows: Rows = []
+    for item in reversed(items):
+        question = asked.get(str(item.get("resolves")))
+        if question is None or item["event_id"] in ended:
+            continue
+        if _fits(item, subject, "") or _fits(question, subject, ""):
+            rows.append(_row(item) | {"resolves": item["resolves"], "question": _row(question)["summary"]})
+    return rows
 
 
 def _fits(item: Mapping[str, Any], subject: str, kind: str) -> bool:

@@ -52,7 +52,9 @@ def read(app: App, subject: str, kind: str | None, last: int, whole: bool) -> Re
     seen.problems = wrong + reading.problems(desk)
     seen.losers = reading.losers(seen, desk.log, reader)
     seen = reading.fitted(seen)
-    live = [row for rows in (seen.decisions, seen.questions, seen.artifacts, seen.outcomes) for row in rows]
+    live = [
+        row for rows in (seen.decisions, seen.questions, seen.answers, seen.artifacts, seen.outcomes) for row in rows
+    ]
     return Report(
         evidence_refs=list(dict.fromkeys(ref for row in live for ref in row["evidence_refs"])),
         human_decision_required=any(row["state"] == "proposed" for row in seen.pending),
@@ -67,12 +69,13 @@ def _lines(seen: View, *, narrowed: bool) -> list[str]:
     for title, rows in (
         ("Decisions", seen.decisions),
         ("Open questions", seen.questions),
+        ("Answers", seen.answers),
         ("Artifacts", seen.artifacts),
         ("Outcomes", seen.outcomes),
         ("No longer holds", seen.ended),
     ):
         if rows:
-            lines += [title, *(f"  {row['event_id']}  {_about(row)}{head(row['summary'])}" for row in rows), ""]
+            lines += [title, *map(_holds, rows), ""]
     bad = [row for row in seen.pointers if row["state"] != "ok"]
     named = (
         ("Evidence that is not as it was approved", [f"{row['ref']}  {row['state']}" for row in bad]),
@@ -91,9 +94,14 @@ def _lines(seen: View, *, narrowed: bool) -> list[str]:
     return lines or ["nothing is decided yet; recall coord instructions", ""]
 
 
+def _holds(row: dict[str, Any]) -> str:
+    ended = f" (ended by {row['ended_by']})" if "ended_by" in row else ""
+    return f"  {row['event_id']}  {_about(row)}{head(row['summary'])}{ended}"
+
+
 def _about(row: dict[str, Any]) -> str:
-    """What an item or a proposal is about: its subject, else what it changes."""
-    about = row.get("subject") or row.get("target_ref")
+    """What an item or a proposal is about: the question it answers, its subject, else what it changes."""
+    about = row.get("question") or row.get("subject") or row.get("target_ref")
     return f"[{head(about, MOST_ABOUT)}] " if about else ""
 
 

@@ -12,6 +12,7 @@ from recall.cli.coord_work import effects_of, settle
 if TYPE_CHECKING:
     from consolidation.coord_decide import Decided, Shown
     from consolidation.coord_desk import CoordDesk
+    from consolidation.coord_schema import Document
     from recall.cli.person import Person
 
 
@@ -103,8 +104,16 @@ def told(made: Decided) -> str:
     if made.new is not None:
         return f"{short} is revised, nothing is approved; the new proposal is {made.new.id}"
     if made.document.state == "approved":
-        return f"{short} is approved; it counts once it is applied: recall coord apply {short}"
+        return f"{short} is approved; {next_of(made.document)}"
     return f"{short} is {made.document.state}"
+
+
+def next_of(document: Document) -> str:
+    """Return what follows when a document is approved."""
+    short = document.id[:8]
+    if not document.evidence_refs:
+        return f"it has no evidence, so it is not applied: recall coord decide {short} revise --evidence REF"
+    return f"it counts once it is applied: recall coord apply {short}"
 
 
 def cleaned(text: str) -> str:

@@ -10,6 +10,7 @@ from recall.cli.app import App, pass_app
 from recall.cli.coord_ask import ask_person
 from recall.cli.coord_out import Report, reports
 from recall.cli.coord_propose import action_fault, action_of, action_options
+from recall.cli.coord_reviewing import next_of
 from recall.cli.coord_work import desk_of, effects_of, followed, named, settle
 
 if TYPE_CHECKING:
@@ -61,7 +62,7 @@ def decide(
     told = {"approve": "approved", "decline": "declined", "revise": "revised"}[word]
     lines = [f"{document.id} is {told} by {person.name}"]
     if word == "approve":
-        lines.append(f"it counts once it is applied: recall coord apply {document.id[:8]}")
+        lines.append(next_of(document))
     if new is not None:
         lines.append(f"approval: none; the new proposal is {new.id}")
     return Report(

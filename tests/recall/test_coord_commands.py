@@ -15,7 +15,7 @@ from support.record import NOW, make_draft
 
 from consolidation.coord_read import View, fitted
 from recall.cli.app import App
-from recall.cli.curate import AGENTS
+from recall.cli.caller import AGENTS
 from transcript.proposals import fold_proposals
 from transcript.verify import verify
 
@@ -155,8 +155,26 @@ def test_a_resolved_question_is_open_no_more(shop: Shop) -> None:
 
     shop.applied("UTC", "--target", one)
 
-    assert [row["event_id"] for row in shop.told("read")["questions"]] == [other]
-    assert shop.told("read")["decisions"] == []
+    told = shop.told("read")
+    assert [row["event_id"] for row in told["questions"]] == [other]
+    assert told["decisions"] == []
+    assert [(row["resolves"], row["question"], row["summary"]) for row in told["answers"]] == [
+        (one, "Which zone?", "UTC")
+    ]
+    assert "  [Which zone?] UTC\n" in shop("coord", "read").out
+    assert shop.told("read", "--subject", "zone")["answers"] == told["answers"]
+    assert shop.told("read", "--subject", "format")["answers"] == []
+    assert shop.told("read", "--kind", "decision")["answers"] == []
+
+
+def test_an_answer_that_was_put_away_answers_no_more(shop: Shop) -> None:
+    shop.applied("UTC", "--target", shop.applied("Which zone?", "--kind", "question"))
+    (answer,) = shop.told("read")["answers"]
+
+    shop.applied("was a guess", "--target", answer["event_id"], operation="archive")
+
+    assert shop.told("read")["answers"] == []
+    assert "UTC (ended by " in shop("coord", "read", "--all").out
 
 
 def test_evidence_that_changed_or_is_gone_is_flagged_and_its_item_loses(shop: Shop) -> None:
@@ -699,6 +717,15 @@ def test_git_ignores_the_folder(shop: Shop) -> None:
     asked = subprocess.run(["git", "check-ignore", ".coord/memory.yml"], cwd=shop.folder, capture_output=True)
 
     assert asked.returncode == 0
+
+
+def test_an_approval_without_evidence_says_that_it_is_not_applied(shop: Shop) -> None:
+    name = str(shop.told("propose", "add", "--summary", "x")["id"])
+
+    told = shop("coord", "decide", name, "approve", "--rationale", "yes").out
+
+    assert f"not applied: recall coord decide {name[:8]} revise --evidence REF\n" in told
+    assert "recall coord apply" not in told
 
 
 # -- what a reader is told in words --------------------------------------------------------
