@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING
 import click
 
 from recall.cli.app import App, pass_app
+from recall.cli.caller import name_of
 from recall.cli.coord_ask import decider
 from recall.cli.coord_out import Report, reports
-from recall.cli.coord_work import desk_of, effects_of, proposer, settle
+from recall.cli.coord_work import desk_of, effects_of, settle
 
 if TYPE_CHECKING:
     from transcript.redaction_plan import Plan
@@ -75,7 +76,7 @@ def promote(app: App, name: str, to: Path, dry_run: bool) -> Report:
     desk = desk_of(app, writes=not dry_run)
     if not dry_run:
         settle(desk, effects_of(app, desk))
-    done = promoted(desk, name.lower(), app.cwd / to, actor=proposer(app), dry_run=dry_run)
+    done = promoted(desk, name.lower(), app.cwd / to, actor=name_of(app.env), dry_run=dry_run)
     applied = desk.state().item(name.lower())
     item = (applied.item if applied is not None else None) or {}
     word = "would write" if dry_run else "wrote" if done.written else "it stands there already:"
@@ -127,11 +128,11 @@ def purge(app: App, names: tuple[str, ...], retention: str, dry_run: bool) -> Re
     if not dry_run and events:
 
         def plan(workspace: Workspace) -> Plan:
-            return plan_events(workspace, events, reason=f"retention decision {decision}", by=proposer(app))
+            return plan_events(workspace, events, reason=f"retention decision {decision}", by=name_of(app.env))
 
         with desk.lock():
             desk.append(proposal_drafts.purged(stamp(desk.now), items, decision))
-            erase(desk.workspace, lambda: plan(desk.workspace), now=app.now(), by=proposer(app))
+            erase(desk.workspace, lambda: plan(desk.workspace), now=app.now(), by=name_of(app.env))
             desk.forget_read()
     word = "would be erased" if dry_run else "erased" if events else "was erased before"
     return Report(

@@ -8,6 +8,7 @@ import click
 
 from recall.cli import person as people
 from recall.cli.app import App, pass_app
+from recall.cli.caller import agent_of
 from recall.cli.coord_out import Report, reports
 
 if TYPE_CHECKING:
@@ -127,7 +128,7 @@ def _no_agent(app: App) -> None:
     """Refuse an agent; a person may make the first key from a script."""
     from transcript.coord_codes import Refusal
 
-    agent = people.harness_of(app.env)
+    agent = agent_of(app.env)
     if agent:
         raise Refusal("agent", note=f"{agent} is no person; a person makes the key").error()
 

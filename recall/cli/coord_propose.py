@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App, pass_app
+from recall.cli.caller import name_of
 from recall.cli.coord_out import Report, reports
-from recall.cli.coord_work import desk_of, effects_of, named, proposer, settle
+from recall.cli.coord_work import desk_of, effects_of, named, settle
 
 if TYPE_CHECKING:
     from consolidation.coord_desk import CoordDesk
@@ -115,7 +116,7 @@ def _proposed(app: App, desk: CoordDesk, document: Document, *, dry_run: bool) -
         with desk.lock():
             _refuse_taken(desk, document)
             desk.write(document)
-            desk.append(desk.proposed(document, by=proposer(app)))
+            desk.append(desk.proposed(document, by=name_of(app.env)))
     return _told(document, desk, proposal_path(desk.root, document.id), dry_run=dry_run)
 
 

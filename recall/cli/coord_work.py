@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import contextlib
 from typing import TYPE_CHECKING, Any
 
 from recall.cli.app import App
 from recall.cli.output import note
-from recall.cli.person import harness_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -119,16 +117,6 @@ def named(desk: CoordDesk, text: str) -> str:
     if wanted and len(wanted) < LEAST and any(name.startswith(wanted) for name in known):
         raise Refusal("no_proposal", note=f"{text!r} is too short; give {LEAST} characters of the id or more").error()
     raise Refusal("no_proposal", note=f"no proposal has the id {text[:40]!r}; see recall coord read").error()
-
-
-def proposer(app: App) -> str:
-    """Who writes a proposal: an agent, or the user of this machine."""
-    import getpass
-
-    given = app.env.get("RECALL_ACTOR", "").partition(":")[2].strip()
-    with contextlib.suppress(OSError, KeyError, ImportError):
-        return harness_of(app.env) or given or getpass.getuser()
-    return given or "unknown"
 
 
 def same_waiting(desk: CoordDesk, action: Mapping[str, object]) -> Document | None:

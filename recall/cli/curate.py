@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import getpass
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App
+from recall.cli.caller import harness_of, user
 from recall.cli.output import emit, say
 
 if TYPE_CHECKING:
@@ -19,18 +19,6 @@ if TYPE_CHECKING:
     from transcript.log import Log
     from transcript.workspace import Workspace
 
-# A variable that a harness sets for the commands its agent runs -> the harness.
-AGENTS = {
-    "CLAUDECODE": "claude-code",
-    "CODEX_SANDBOX": "codex",
-    "CODEX_THREAD_ID": "codex",
-    "GEMINI_CLI": "gemini-cli",
-    "QWEN_CODE": "qwen-code",
-    "COPILOT_CLI": "copilot-cli",
-    "PI_CODING_AGENT": "pi",
-    "OPENCODE": "opencode",
-    "CURSOR_AGENT": "cursor",
-}
 _OPTIONS = (
     click.option("--actor", metavar="NAME", help="Who says it; by default the harness or, at a terminal, you."),
     click.option("--as", "kind_of_actor", type=click.Choice(["agent", "human"]), help="What the actor is."),
@@ -150,7 +138,7 @@ def author(env: Mapping[str, str], name: str | None, kind: str | None, *, termin
     """
     from transcript.curation import Author
 
-    harness = next((agent for variable, agent in AGENTS.items() if env.get(variable)), "")
+    harness = harness_of(env)
     given_kind, mark, given_name = env.get("RECALL_ACTOR", "").partition(":")
     if name is None and kind is None and mark and not (harness and given_kind == "human"):
         name, kind = given_name, given_kind
@@ -158,7 +146,7 @@ def author(env: Mapping[str, str], name: str | None, kind: str | None, *, termin
         name, kind = harness, "agent"
     if terminal and not harness:
         kind = kind or "human"
-        name = name or (getpass.getuser() if kind == "human" else None)
+        name = name or (user() if kind == "human" else None)
     if kind == "agent":
         name = name or harness or None
     if not name or not kind:

@@ -114,7 +114,7 @@ def withdraw(app: App, item: str, audience: str | None, channel: str | None, rea
     \b
         recall grant withdraw abcdefghij
     """
-    from recall.cli.role import name_of
+    from recall.cli.caller import name_of
     from recall.facets import FILE, load
     from transcript.event import stamp
     from transcript.grants import granted
@@ -129,7 +129,7 @@ def withdraw(app: App, item: str, audience: str | None, channel: str | None, rea
     ]
     if not found:
         raise CurationError(f"nothing of {item} is granted that fits; 'recall grant list' shows what is")
-    by = name_of(app)
+    by = name_of(app.env)
     drafts = [
         granted(stamp(now), name, one.audience, actor=by, reason=reason, channel=one.channel, withdrawn=True)
         for one in found

@@ -84,7 +84,7 @@ def _standing(app: App, workspace: Workspace, *, scaffold: bool) -> tuple[list[s
     Returns the paths of templates and the keys of files that were not known before.
     """
     from consolidation import standing_files, standing_set
-    from recall.cli.reading import is_agent
+    from recall.cli.caller import agent_of
     from recall.cli.work import settings_of
     from recall.standing_places import places
     from transcript.event import stamp
@@ -94,7 +94,7 @@ def _standing(app: App, workspace: Workspace, *, scaffold: bool) -> tuple[list[s
         return [], []
     made = standing_files.scaffold(workspace.root, app.data) if scaffold else []
     files = standing_files.present(places(app.data, workspace.root, app.config.standing().folders))
-    if is_agent(app.env):
+    if agent_of(app.env):
         files = [one for one in files if one.path in made]
     known: list[str] = []
     if files:

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli import person as people
+from recall.cli.caller import name_of
 from recall.cli.coord_ask import ask
-from recall.cli.coord_work import desk_of, effects_of, followed, proposer, same_waiting, settle
+from recall.cli.coord_work import desk_of, effects_of, followed, same_waiting, settle
 from recall.cli.output import emit, say
 
 if TYPE_CHECKING:
@@ -135,7 +136,7 @@ def _left_waiting(
             raise fault.error()
         with coord.lock():
             coord.write(document)
-            coord.append(coord.proposed(document, by=proposer(app)))
+            coord.append(coord.proposed(document, by=name_of(app.env)))
     told = f"{document.id[:8]} waits for a person: 'recall coord review {document.id[:8]}' ({error})"
     _say(told, (), as_json, proposal_id=document.id, event_id=None, canonical_changed=False, waits=True)
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App, pass_app
+from recall.cli.caller import agent_of, name_of
 from recall.cli.output import emit, note, say
 from transcript.errors import PackError
 from transcript.telling import counted
@@ -158,9 +159,7 @@ def build(app: App, folder: Path, name: str, version: str, as_json: bool) -> Non
 
 def needs_approval(app: App, pack: Pack) -> bool:
     """Whether a person signs it: what a session would be told, and whatever an agent installs or removes."""
-    from recall.cli.person import harness_of
-
-    return bool(pack.prompted or harness_of(app.env))
+    return bool(pack.prompted or agent_of(app.env))
 
 
 def through(app: App, action: dict[str, Any], reason: str | None) -> str:
@@ -170,7 +169,7 @@ def through(app: App, action: dict[str, Any], reason: str | None) -> str:
     from consolidation.coord_show import MOST_EVIDENCE, evidence
     from recall.cli import person as people
     from recall.cli.coord_ask import ask_person
-    from recall.cli.coord_work import desk_of, effects_of, followed, proposer, same_waiting, settle
+    from recall.cli.coord_work import desk_of, effects_of, followed, same_waiting, settle
 
     desk = desk_of(app, writes=True)
     effects = effects_of(app, desk)
@@ -178,9 +177,9 @@ def through(app: App, action: dict[str, Any], reason: str | None) -> str:
     fault = effects.check(action)
     if fault is not None:
         raise fault.error()
-    document = same_waiting(desk, action) or desk.propose(action, source_task="recall pack", by=proposer(app))
+    document = same_waiting(desk, action) or desk.propose(action, source_task="recall pack", by=name_of(app.env))
     terminal = people.open_terminal()
-    if people.harness_of(app.env) or terminal is None:
+    if agent_of(app.env) or terminal is None:
         return document.id
     shown = show(desk, document.id)
     for part in shown.evidence:
@@ -200,14 +199,13 @@ def directly(app: App, workspace: Workspace, pack: Pack, operation: str) -> None
     """Install or remove a pack that tells a session nothing: knowledge alone."""
     from consolidation.standing_set import after_apply
     from recall.cli.memory_write import bring_up
-    from recall.cli.role import name_of
     from recall.cli.work import settings_of
     from transcript.event import stamp
     from transcript.memory_told import Told
 
     effects, now = effects_in(app, workspace), app.now()
     events, effect = effects.drafts(
-        {"operation": operation, "target_ref": pack.ref}, Told(stamp(now), key=stamp(now)), name_of(app)
+        {"operation": operation, "target_ref": pack.ref}, Told(stamp(now), key=stamp(now)), name_of(app.env)
     )
     app.log(workspace).append(events, now=now)
     effects.land(effect)

@@ -7,14 +7,13 @@ of running commands, and make whatever else it would have to do a deliberate dec
 from __future__ import annotations
 
 import contextlib
-import getpass
 import os
 import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
-from recall.cli.curate import AGENTS
+from recall.cli.caller import agent_of, user
 from recall.cli.output import visible
 from transcript.coord_codes import Refusal
 from transcript.errors import NotConfirmed
@@ -106,17 +105,6 @@ def _forget_typed(descriptor: int) -> None:
             termios.tcflush(descriptor, termios.TCIFLUSH)
 
 
-def harness_of(env: Mapping[str, str]) -> str:
-    """Return the agent or program that runs this command for somebody, "" for none."""
-    for variable, harness in AGENTS.items():
-        if env.get(variable):
-            return harness
-    if env.get("RECALL_CHILD"):
-        return "a program that recall started"
-    kind, mark, name = env.get("RECALL_ACTOR", "").partition(":")
-    return name if mark and kind == "agent" else ""
-
-
 def person(
     env: Mapping[str, str], terminal: Terminal | None, *, actor: str | None = None, said_as: str | None = None
 ) -> Person:
@@ -124,14 +112,14 @@ def person(
 
     The variables that harnesses set count whatever `--as human` says.
     """
-    agent = harness_of(env) or (actor or "an agent" if said_as == "agent" else "")
+    agent = agent_of(env) or (actor or "an agent" if said_as == "agent" else "")
     if agent:
         raise Refusal("agent", note=f"{agent} is no person; a person decides, at a terminal of theirs").error()
     if terminal is None:
         raise Refusal("no_terminal", note="there is no terminal to ask a person at; run it in one").error()
     kind, mark, name = env.get("RECALL_ACTOR", "").partition(":")
     said = name if mark and kind == "human" else ""
-    return Person(" ".join((actor or said or getpass.getuser()).split()) or getpass.getuser())
+    return Person(" ".join((actor or said or user()).split()) or user())
 
 
 def confirm(terminal: Terminal, shown_hash: str, word: str, *, of: str = "the action") -> None:

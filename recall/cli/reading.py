@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.audiences import AUDIENCES, PEER, PRIVATE, PROJECT, SHARED, widest
+from recall.cli.caller import agent_of, is_child
 from recall.cli.output import note
 
 if TYPE_CHECKING:
@@ -26,13 +27,6 @@ def audience_option(command: Callable[..., Any]) -> Callable[..., Any]:
     )(command)
 
 
-def is_agent(env: Mapping[str, str]) -> bool:
-    """Whether an agent runs this command, by the variables that harnesses set."""
-    from recall.cli.curate import AGENTS
-
-    return any(env.get(name) for name in AGENTS)
-
-
 def audience_of(app: App, given: str | None = None) -> str:
     """Who reads what this command prints: who was named, else the person, the project's agents, or a child of recall.
 
@@ -42,13 +36,7 @@ def audience_of(app: App, given: str | None = None) -> str:
     from recall.turn_query import reading
     from transcript.workspace import locate
 
-    least = (
-        PEER
-        if app.env.get("RECALL_CHILD", "") not in ("", "0")
-        else PROJECT
-        if app.by_agent or is_agent(app.env)
-        else PRIVATE
-    )
+    least = PEER if is_child(app.env) else PROJECT if app.by_agent or agent_of(app.env) else PRIVATE
     if given is not None:
         if widest(given, least) != given:
             raise click.UsageError(f"--audience {given} is for a person at a terminal; an agent reads as '{least}'")

@@ -12,8 +12,8 @@ import click
 
 from recall.audiences import AUDIENCES
 from recall.cli.app import App, pass_app
+from recall.cli.caller import agent_of, name_of
 from recall.cli.output import emit, note, say
-from recall.cli.reading import is_agent
 from transcript.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -214,7 +214,7 @@ def said_of(app: App, workspace: Workspace, session: str, change: Callable[[Cue]
     cue = change(before)
     whole = session_state.of(workspace.run_dir, session)
     after = cue.over(held.get(session_state.EVERY, session_state.NOTHING)) if session else cue
-    if is_agent(app.env) and widest(reading(whole, settings), reading(after, settings)) != reading(after, settings):
+    if agent_of(app.env) and widest(reading(whole, settings), reading(after, settings)) != reading(after, settings):
         raise click.UsageError("an agent cannot let more be seen: who reads along is a person's choice")
     session_state.written(workspace.run_dir, cue, session)
     return after
@@ -230,7 +230,7 @@ def record(app: App, workspace: Workspace, role: Role | None) -> None:
     from transcript.memory_told import Told
 
     log, now = app.log(workspace), app.now()
-    at, by = stamp(now), name_of(app)
+    at, by = stamp(now), name_of(app.env)
     if role is None:
         drafts = [role_taken(at, "", actor=by)]
     else:
@@ -239,22 +239,13 @@ def record(app: App, workspace: Workspace, role: Role | None) -> None:
                 at, role.name, actor=by, path=f"{role.place}:{role.file}", sha256=role.sha256, authority=role.authority
             )
         ]
-        if not is_agent(app.env):
+        if not agent_of(app.env):
             files = standing_files.present(places(app.data, workspace.root, app.config.standing().folders))
             mine = [one for one in files if one.key == drafts[0].body["path"]]
             drafts += standing_files.seen(mine, standing_files.governed(log), Told(at))
     log.append(drafts, now=now)
     app.bring_up(workspace)
     standing_set.after_apply(workspace, settings_of(app), now=now)
-
-
-def name_of(app: App) -> str:
-    """Who runs this command: the harness of an agent, else the user of the machine."""
-    import getpass
-
-    from recall.cli.curate import AGENTS
-
-    return next((agent for variable, agent in AGENTS.items() if app.env.get(variable)), "") or getpass.getuser()
 
 
 def told(app: App, cue: Cue, role: Role | None, as_json: bool, session: str) -> None:

@@ -15,7 +15,7 @@ import yaml
 
 from consolidation.coord_decide import decide, show
 from consolidation.coord_desk import CoordDesk
-from recall.cli.curate import AGENTS
+from recall.cli.caller import AGENTS
 from recall.cli.person import Person
 from recall.governance_settings import ApprovalSettings
 from transcript.proposals import fold_proposals

@@ -19,7 +19,7 @@ from typing import Any
 import pytest
 import yaml
 
-from recall.cli.curate import AGENTS
+from recall.cli.caller import AGENTS
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="a terminal of its own")]
 ROOT = Path(__file__).resolve().parents[2]

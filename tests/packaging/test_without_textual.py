@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from recall.cli.curate import AGENTS
+from recall.cli.caller import AGENTS
 
 PACKAGES = ("transcript", "indexer", "scoring", "recall", "consolidation", "health", "eval")
 WITHOUT = """

@@ -8,7 +8,7 @@ import pytest
 from support.command import runner
 from support.person import Typist, sit_down
 
-from recall.cli.curate import AGENTS
+from recall.cli.caller import AGENTS
 from transcript.log import Log
 from transcript.paths import data_home
 from transcript.proposals import fold_proposals

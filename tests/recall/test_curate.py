@@ -9,7 +9,8 @@ from support.embedder import StubEmbedder
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
-from recall.cli.curate import AGENTS, author
+from recall.cli.caller import AGENTS
+from recall.cli.curate import author
 from transcript.curation import Author, Setting, task
 from transcript.injected import strip_blocks
 from transcript.log import Log

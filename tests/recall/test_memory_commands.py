@@ -12,7 +12,7 @@ from support.person import sit_down
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
-from recall.cli.curate import AGENTS
+from recall.cli.caller import AGENTS
 from recall.cli.memory_folder import take_folders
 from transcript.log import Log
 from transcript.memories import fold_memories

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from recall.cli.app import App
-from recall.cli.curate import AGENTS
+from recall.cli.caller import AGENTS
 from support.command import Result, runner
 from support.person import sit_down
 from support.project import git_project
