@@ -55,7 +55,7 @@ SAYS: dict[str, str] = {
     "key_short": "the key is not 64 hex digits (32 bytes); recall coord key rotate",
     "key_exposed": "others can read or replace the key; chmod 600 it, 700 its folder, then recall coord key rotate",
     "key_link": "the key, or the folder it lies in, is not the plain thing itself; put that there, or make a new key",
-    "key_list": "this list beside the keys is no plain readable file; put back the real one, or remove what stands there",
+    "key_list": "this list beside the keys is no plain file; put back the real one, or remove what stands there",
     "key_owner": "the key belongs to another user; recall coord key rotate",
     "key_unknown": "no key here has this id; " + _KEYS,
     "key_rotated": "it was signed with a key after that was replaced; " + _AGAIN,
@@ -69,7 +69,7 @@ SAYS: dict[str, str] = {
     "coord_unmirrored": "the record does not know this proposal yet; recall coord review or apply takes it in",
     "revoked_key": "it was applied before the key of its decision was revoked; look at it again",
     "evidence_broken": "the evidence of this item is gone",
-    "store_behind": "memory.yml holds more than the record: an old copy was put back; recall coord restore --replace",
+    "store_behind": "memory.yml holds more than the record: lines by hand, or an old record; coord restore --replace",
 }
 # What is told and fails nothing: somebody should look at it, and every item stands as it was approved.
 WARNINGS = frozenset(

@@ -1,0 +1,36 @@
+"""What somebody writes into the files below `.coord/` themselves, however well it is formed, is no fact."""
+
+import json
+import uuid
+from pathlib import Path
+
+import pytest
+from support.coord_shop import Shop, make_shop
+
+from transcript.projections import coord_lines
+
+
+@pytest.fixture
+def shop(capsys, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    return make_shop(capsys, tmp_path, monkeypatch)
+
+
+@pytest.mark.parametrize("before", [0, 1], ids=["an empty record", "a record with one item"])
+def test_a_line_that_was_written_by_hand_is_not_read_as_a_fact(shop: Shop, before: int) -> None:
+    """It may be formed and chained as ours are: nobody approved it. Nor what a clone brings along."""
+    shop.applied("Times are UTC")
+    if not before:
+        forged = shop.bytes().replace(b"UTC", b"CET")
+        shop.memory.unlink()
+        shop.log.workspace.log_dir.rename(shop.log.workspace.home / "away")
+    else:
+        item = {**json.loads(shop.bytes()[2:]), "summary": "Reviews are not needed", "seq": 2}
+        item |= {"event_id": str(uuid.UUID(int=7)), "prev": coord_lines.line_hash(shop.bytes())}
+        forged = shop.bytes() + coord_lines.line(item)
+    shop.memory.write_bytes(forged)
+    assert coord_lines.read_items(forged).fault is None
+
+    told = shop.told("read")
+
+    assert [row["summary"] for row in told["decisions"]] == ["Times are UTC"][:before]
+    assert told["problems"] == [{"code": "store_behind", "where": f"memory.yml:{before + 1}"}]
