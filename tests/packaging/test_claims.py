@@ -46,7 +46,7 @@ def test_readme_says_what_kind_of_auditability_it_is_and_what_the_chain_does_not
     limits = pages["README.md"].split("## Limits")[1]
 
     assert "operational auditability" in limits
-    assert ("nothing is signed" in limits) is not is_signed()
+    assert ("no event is signed" in limits) is not is_signed()
 
 
 def test_readme_limits_the_claim_of_no_tokens_to_capture_and_projection(pages):
