@@ -219,10 +219,14 @@ class CoordDesk:
     def propose(self, action: Mapping[str, Any], *, source_task: str, by: str, revises: str = "") -> Document:
         """Write a new proposal, its file first, and return it; CoordError when it is not as the schema says."""
         document = self.drafted(action, source_task=source_task, revises=revises)
+        self.put(document, by=by)
+        return document
+
+    def put(self, document: Document, *, by: str) -> None:
+        """Write a new proposal that was drafted: its file first, then the record."""
         with self.lock():
             self.write(document)
             self.append(self.proposed(document, by=by))
-        return document
 
     def drafted(self, action: Mapping[str, Any], *, source_task: str, revises: str = "") -> Document:
         """Return a new proposal without writing it; CoordError when it is not as the schema says."""

@@ -74,6 +74,11 @@ def shown(text: str) -> str:
     return "".join(segment.text for line in escaped(text) for segment in line)
 
 
+def printed(text: str) -> list[str]:
+    """Return the lines of a text as `escaped` prints them, without marks of their ends."""
+    return ["".join(segment.text for segment in line) for line in escaped(text, ends=False)]
+
+
 def odd(text: str) -> Odd:
     """Return what is odd about a text."""
     strange = _strange(text)

@@ -22,15 +22,12 @@ def decider(
     from transcript.errors import CoordError
     from transcript.event import stamp
 
-    terminal = people.open_terminal()
     try:
-        found = people.person(app.env, terminal, actor=actor, said_as=said_as)
+        return people.at_terminal(app.env, actor=actor, said_as=said_as)
     except CoordError as error:
         if proposal in desk.state().documents:
             desk.append(proposal_drafts.refused(stamp(desk.now), proposal, error.code, "actor", "decide"))
         raise
-    assert terminal is not None  # else `person` refused
-    return found, terminal
 
 
 def ask_person(
@@ -62,7 +59,6 @@ def ask(
 ) -> str:
     """Show a proposal at a terminal and return why it is decided so; NotConfirmed where the person does not."""
     from consolidation.coord_show import instead, lines, wrapped
-    from transcript.errors import NotConfirmed
 
     width = people.columns()
     told = lines(shown, width=width)
@@ -70,6 +66,13 @@ def ask(
         told += wrapped(instead(revised), width)
     for line in told:
         terminal.say(line.text)
+    return confirmed(terminal, shown, word, rationale=rationale)
+
+
+def confirmed(terminal: people.Terminal, shown: Shown, word: str, *, rationale: str | None = None) -> str:
+    """Return why a person decides so about what they were shown; NotConfirmed without a reason or the digits."""
+    from transcript.errors import NotConfirmed
+
     why = (rationale or terminal.ask("Why?")).strip()
     if not why:
         raise NotConfirmed("a decision has a reason; nothing was decided")

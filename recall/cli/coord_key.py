@@ -53,7 +53,7 @@ def rotate(app: App) -> Report:
     \b
         recall coord key rotate
     """
-    people.person(app.env, people.open_terminal())
+    people.at_terminal(app.env)
     made, old = _keys(app).rotate()
     _told(app)
     before = f"{old} verifies those that were made before" if old else "the old one cannot be used any more"
@@ -79,12 +79,11 @@ def revoke(app: App, key_id: str, reason: str) -> Report:
 
     if not reason.strip():
         raise click.UsageError("--reason has no words")
-    terminal = people.open_terminal()
-    people.person(app.env, terminal)
+    _, terminal = people.at_terminal(app.env)
     keys = _keys(app)
     name = _named(keys, key_id)
     digits = name[: people.DIGITS]
-    if terminal is None or terminal.ask(f"To revoke {name}, type {digits}:").lower() != digits:
+    if terminal.ask(f"To revoke {name}, type {digits}:").lower() != digits:
         raise NotConfirmed("not confirmed; nothing was changed")
     keys.revoke(name, reason, now=app.now())
     _told(app)

@@ -13,9 +13,12 @@ from recall.cli.coord_out import Report, reports
 from recall.cli.coord_work import desk_of, effects_of, named, settle
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from consolidation.coord_decide import Shown
     from consolidation.coord_desk import CoordDesk
+    from consolidation.coord_effects import RecallEffects
     from consolidation.coord_schema import Document
-    from transcript.coord_codes import Refusal
 
 OPERATIONS = ("add", "supersede", "archive", "delete")
 FROM = {"decision": "decision", "question": "question", "outcome": "outcome"}  # type of event -> kind of item
@@ -109,14 +112,11 @@ def _proposed(app: App, desk: CoordDesk, document: Document, *, dry_run: bool) -
     if not dry_run:
         settle(desk, effects)
     _refuse_taken(desk, document)
-    fault = action_fault(desk, document, effects.check)
-    if fault is not None:
-        raise fault.error()
+    refuse_impossible(desk, document, effects)
     if not dry_run:
         with desk.lock():
             _refuse_taken(desk, document)
-            desk.write(document)
-            desk.append(desk.proposed(document, by=name_of(app.env)))
+            desk.put(document, by=name_of(app.env))
     return _told(document, desk, proposal_path(desk.root, document.id), dry_run=dry_run)
 
 
@@ -183,12 +183,26 @@ def _with_subject(desk: CoordDesk, action: dict[str, Any]) -> dict[str, Any]:
     return action if before is None else {"subject": before, **action}
 
 
-def action_fault(desk: CoordDesk, document: Document, check: Any) -> Refusal | None:
-    """Why an action cannot be done as things stand."""
-    from consolidation.coord_refs import action_fault as fault_of
+def refuse_impossible(desk: CoordDesk, document: Document, effects: RecallEffects) -> None:
+    """CoordError where the action of a document cannot be done as things stand."""
+    from consolidation.coord_refs import action_fault
 
-    fault: Refusal | None = fault_of(document.action, desk.references()) or check(document.action)
-    return fault
+    fault = action_fault(document.action, desk.references()) or effects.check(document.action)
+    if fault is not None:
+        raise fault.error()
+
+
+def revised_action(desk: CoordDesk, effects: RecallEffects, shown: Shown, changed: Mapping[str, Any]) -> dict[str, Any]:
+    """The action of what was shown with other words; CoordError where nothing changed or it cannot be proposed so."""
+    from transcript.coord_codes import Refusal
+
+    before = shown.document
+    action = {**before.action, **changed}
+    if action == dict(before.action):
+        raise Refusal("schema", "action", "nothing was changed; the new proposal would say the same").error()
+    draft = desk.drafted(action, source_task=str(before.raw["source_task"]), revises=before.id)
+    refuse_impossible(desk, draft, effects)
+    return action
 
 
 def _whole(path: Path) -> Document:

@@ -10,7 +10,7 @@ import click
 
 from recall.cli import person as people
 from recall.cli.app import App, pass_app
-from recall.cli.coord_ask import decider
+from recall.cli.coord_ask import confirmed, decider
 from recall.cli.coord_out import Report, reports
 from recall.cli.coord_reviewing import Review, cleaned, told
 from recall.cli.coord_work import desk_of, effects_of, followed, named, settle
@@ -146,18 +146,13 @@ def ask(work: Review, terminal: people.Terminal, only: str = "") -> None:
 
 def _decided(work: Review, terminal: people.Terminal, what: Shown, word: str) -> str:
     from consolidation.coord_show import instead, wrapped
-    from transcript.errors import NotConfirmed
 
     revised = None
     if word == "revise":
         revised = work.revised(what, **_other(terminal, what))
         for line in wrapped(instead(revised), people.columns()):
             terminal.say(line.text)
-    why = terminal.ask("Why?")
-    if not why:
-        raise NotConfirmed("a decision has a reason; nothing was decided")
-    people.confirm(terminal, what.action_hash, word)
-    return work.decide(what, word, why, revised=revised)
+    return work.decide(what, word, confirmed(terminal, what, word), revised=revised)
 
 
 def _other(terminal: people.Terminal, what: Shown) -> dict[str, Any]:

@@ -73,19 +73,9 @@ class Review:
 
     def revised(self, what: Shown, **changed: Any) -> dict[str, Any]:
         """Return the action with other words; CoordError where it cannot be proposed so, or nothing changed."""
-        from consolidation.coord_schema import Document
-        from recall.cli.coord_propose import action_fault
-        from transcript.coord_codes import Refusal
+        from recall.cli.coord_propose import revised_action
 
-        action = {**what.document.action, **changed}
-        if action == dict(what.document.action):
-            raise Refusal("schema", "action", "nothing was changed; the new proposal would say the same").error()
-        task = str(what.document.raw["source_task"])
-        draft = self.desk.drafted(action, source_task=task, revises=what.document.id)
-        fault = action_fault(self.desk, Document(draft.raw), self.effects.check)
-        if fault is not None:
-            raise fault.error()
-        return action
+        return revised_action(self.desk, self.effects, what, changed)
 
     def decide(self, what: Shown, word: str, rationale: str, *, revised: Mapping[str, Any] | None = None) -> str:
         """Sign and record a decision on what was shown, and return what to say of it; CoordError at a refusal."""

@@ -9,7 +9,7 @@ import click
 from recall.cli.app import App, pass_app
 from recall.cli.coord_ask import ask_person
 from recall.cli.coord_out import Report, reports
-from recall.cli.coord_propose import action_fault, action_of, action_options
+from recall.cli.coord_propose import action_of, action_options, revised_action
 from recall.cli.coord_reviewing import next_of
 from recall.cli.coord_work import desk_of, effects_of, followed, named, settle
 
@@ -82,18 +82,11 @@ def decide(
 
 def _revised(app: App, desk: CoordDesk, effects: RecallEffects, shown: Shown, given: dict[str, Any]) -> dict[str, Any]:
     """The action as it is to be instead: the old one with what was given in place of what it said."""
-    from consolidation.coord_schema import Document
-
     if not any(given.values()):
         raise click.UsageError("what is to be said instead? give --summary, --evidence, --target or the like")
     new = action_of(app, shown.document.operation, **given)
     changed = {name: value for name, value in new.items() if value not in (None, "", [])}
-    action = {**shown.document.action, **changed}
-    draft = desk.drafted(action, source_task=str(shown.document.raw["source_task"]), revises=shown.document.id)
-    fault = action_fault(desk, Document(draft.raw), effects.check)
-    if fault is not None:
-        raise fault.error()
-    return action
+    return revised_action(desk, effects, shown, changed)
 
 
 @click.command()

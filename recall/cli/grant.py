@@ -63,14 +63,12 @@ def give(app: App, item: str, audience: str, channel: str, until: str | None, re
     \b
         recall grant give abcdefghij --to shared --channel support --until 2026-12-31 --reason "asked for by the team"
     """
-    from consolidation.coord_escape import escaped
+    from consolidation.coord_escape import printed
     from recall.cli import person as people
     from transcript.event import stamp
     from transcript.grants import granted
 
-    terminal = people.open_terminal()
-    by = people.person(app.env, terminal).name
-    assert terminal is not None
+    by, terminal = people.at_terminal(app.env)
     workspace = app.writable_workspace()
     log, now = app.log(workspace), app.now()
     ends = end_moment(until) if until else None
@@ -80,8 +78,8 @@ def give(app: App, item: str, audience: str, channel: str, until: str | None, re
     where = f"on the channel {channel}" if channel.strip() else "on any channel"
     how_long = f"until {minute(stamp(ends))}" if ends is not None else "until it is withdrawn"
     terminal.say(f"{event.pointer} {event.type}, {minute(event.ts)}:")
-    for segments in escaped(words_of(log, event), ends=False):
-        terminal.say("".join(segment.text for segment in segments))
+    for line in printed(words_of(log, event)):
+        terminal.say(line)
     terminal.say(f"\nwould be shown to the audience '{audience}' {where}, {how_long}.")
     if terminal.ask(f"To grant it, type {event.id[:CHARS]} (the beginning of its id):").lower() != event.id[:CHARS]:
         raise NotConfirmed("not confirmed; nothing was granted")
@@ -89,7 +87,7 @@ def give(app: App, item: str, audience: str, channel: str, until: str | None, re
         stamp(app.now()),
         event.id,
         audience,
-        actor=by,
+        actor=by.name,
         reason=reason,
         channel=channel,
         until=stamp(ends) if ends is not None else "",

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from consolidation.coord_decide import Shown
     from consolidation.coord_desk import CoordDesk
     from consolidation.coord_effects import RecallEffects
+    from consolidation.coord_schema import Document
     from recall.cli.app import App
     from recall.cli.curate import Desk
     from transcript.event import Draft, Event
@@ -44,9 +45,8 @@ def decided_at_once(
     app, said = desk.app, desk.said
     coord = desk_of(app, writes=not said.dry_run)
     effects = effects_of(app, coord)
-    terminal = people.open_terminal()
     try:
-        person = people.person(app.env, terminal, actor=said.actor, said_as=said.kind_of_actor)
+        person, terminal = people.at_terminal(app.env, actor=said.actor, said_as=said.kind_of_actor)
     except CoordError as error:
         if word == "decline":
             raise CurationError(f"{error}; it waits as it did") from None
@@ -55,7 +55,6 @@ def decided_at_once(
         else:
             _left_waiting(app, coord, effects, action, new, error, as_json=said.as_json)
         raise click.exceptions.Exit(1) from None
-    assert terminal is not None  # else `person` refused
     if said.dry_run:
         _say(told(rehearse()), rehearse(), said.as_json, dry_run=True)
         return
@@ -74,16 +73,17 @@ def decided_at_once(
 def _shown(coord: CoordDesk, effects: RecallEffects, action: Mapping[str, Any]) -> Shown:
     """What the person is asked about: a proposal of this action that waits already, or one that is not written yet."""
     from consolidation.coord_decide import show, shown
-    from recall.cli.coord_propose import action_fault
 
     held = same_waiting(coord, action)
-    if held is not None:
-        return show(coord, held.id)
+    return show(coord, held.id) if held is not None else shown(coord, _drafted(coord, effects, action))
+
+
+def _drafted(coord: CoordDesk, effects: RecallEffects, action: Mapping[str, Any]) -> Document:
+    from recall.cli.coord_propose import refuse_impossible
+
     document = coord.drafted(action, source_task="recall memory")
-    fault = action_fault(coord, document, effects.check)
-    if fault is not None:
-        raise fault.error()
-    return shown(coord, document)
+    refuse_impossible(coord, document, effects)
+    return document
 
 
 def _done(
@@ -97,8 +97,7 @@ def _done(
     before, name = coord.log.head().position, shown.document.id
     with coord.lock():
         if name not in coord.state().documents:
-            coord.write(shown.document)
-            coord.append(coord.proposed(shown.document, by=person.name))
+            coord.put(shown.document, by=person.name)
         decide(coord, shown, word, person=person, rationale=why)
         more: dict[str, Any] = {"proposal_id": name, "event_id": None, "canonical_changed": False}
         if word == "approve":
@@ -123,20 +122,13 @@ def _left_waiting(
     as_json: bool,
 ) -> None:
     """Leave a proposal for a person, the one that waits already where there is one."""
-    from recall.cli.coord_propose import action_fault
-
     settle(coord, effects)
     if new:
         coord.append(*new)
     document = same_waiting(coord, action)
     if document is None:
-        document = coord.drafted(action, source_task="recall memory")
-        fault = action_fault(coord, document, effects.check)
-        if fault is not None:
-            raise fault.error()
-        with coord.lock():
-            coord.write(document)
-            coord.append(coord.proposed(document, by=name_of(app.env)))
+        document = _drafted(coord, effects, action)
+        coord.put(document, by=name_of(app.env))
     told = f"{document.id[:8]} waits for a person: 'recall coord review {document.id[:8]}' ({error})"
     _say(told, (), as_json, proposal_id=document.id, event_id=None, canonical_changed=False, waits=True)
 

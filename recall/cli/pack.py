@@ -10,7 +10,7 @@ import click
 from recall.cli.app import App, pass_app
 from recall.cli.caller import agent_of, name_of
 from recall.cli.output import emit, note, say
-from transcript.errors import PackError
+from transcript.errors import CoordError, PackError
 from transcript.telling import counted
 
 if TYPE_CHECKING:
@@ -166,7 +166,6 @@ def through(app: App, action: dict[str, Any], reason: str | None) -> str:
     """Let a person approve an action and apply it; return the id of the proposal that waits where none is there."""
     from consolidation.coord_apply import apply
     from consolidation.coord_decide import decide, show
-    from consolidation.coord_show import MOST_EVIDENCE, evidence
     from recall.cli import person as people
     from recall.cli.coord_ask import ask_person
     from recall.cli.coord_work import desk_of, effects_of, followed, same_waiting, settle
@@ -178,14 +177,11 @@ def through(app: App, action: dict[str, Any], reason: str | None) -> str:
     if fault is not None:
         raise fault.error()
     document = same_waiting(desk, action) or desk.propose(action, source_task="recall pack", by=name_of(app.env))
-    terminal = people.open_terminal()
-    if agent_of(app.env) or terminal is None:
+    try:
+        _, terminal = people.at_terminal(app.env)
+    except CoordError:
         return document.id
     shown = show(desk, document.id)
-    for part in shown.evidence:
-        if part.text.count("\n") >= MOST_EVIDENCE:  # what follows would show its beginning alone
-            for line in evidence(part):
-                terminal.say(line.text)
     person, why = ask_person(app, desk, shown, "approve", rationale=reason)
     decide(desk, shown, "approve", person=person, rationale=why)
     done = apply(desk, document.id, effects)

@@ -105,13 +105,14 @@ def _forget_typed(descriptor: int) -> None:
             termios.tcflush(descriptor, termios.TCIFLUSH)
 
 
-def person(
-    env: Mapping[str, str], terminal: Terminal | None, *, actor: str | None = None, said_as: str | None = None
-) -> Person:
-    """Return who decides at this terminal. CoordError `agent` or `no_terminal` where that is no person.
+def at_terminal(
+    env: Mapping[str, str], *, actor: str | None = None, said_as: str | None = None
+) -> tuple[Person, Terminal]:
+    """Return who decides, and the terminal to ask them at. CoordError `agent` or `no_terminal` where that is no person.
 
     The variables that harnesses set count whatever `--as human` says.
     """
+    terminal = open_terminal()
     agent = agent_of(env) or (actor or "an agent" if said_as == "agent" else "")
     if agent:
         raise Refusal("agent", note=f"{agent} is no person; a person decides, at a terminal of theirs").error()
@@ -119,7 +120,7 @@ def person(
         raise Refusal("no_terminal", note="there is no terminal to ask a person at; run it in one").error()
     kind, mark, name = env.get("RECALL_ACTOR", "").partition(":")
     said = name if mark and kind == "human" else ""
-    return Person(" ".join((actor or said or user()).split()) or user())
+    return Person(" ".join((actor or said or user()).split()) or user()), terminal
 
 
 def confirm(terminal: Terminal, shown_hash: str, word: str, *, of: str = "the action") -> None:

@@ -63,24 +63,20 @@ def accept(app: App, path: str, dry_run: bool, as_json: bool) -> None:
 def _accept(app: App, workspace: Workspace, change: Change, file: Present | None) -> None:
     """Show the file to a person, and record that it is theirs; refused where nobody is there or it has changed."""
     from consolidation import standing_files, standing_set
-    from consolidation.coord_escape import escaped
-    from recall.cli.person import confirm, open_terminal, person
+    from consolidation.coord_escape import printed
+    from recall.cli.person import at_terminal, confirm
     from recall.cli.work import settings_of
     from transcript.canonical import sha256_hex
     from transcript.errors import NotConfirmed
     from transcript.event import stamp
     from transcript.memory_told import Told
 
-    terminal = open_terminal()
-    who = person(app.env, terminal)
-    if terminal is None:
-        return
+    who, terminal = at_terminal(app.env)
     data = file.path.read_bytes() if file is not None else b""
     if file is not None and sha256_hex(data) != change.now:
         raise NotConfirmed(f"{change.key} was changed just now; look at it again")
-    shown = escaped(data.decode("utf-8", "replace"), ends=False) if file is not None else []
-    for line in shown:
-        terminal.say("".join(piece.text for piece in line))
+    for line in printed(data.decode("utf-8", "replace")) if file is not None else ():
+        terminal.say(line)
     terminal.say(f"--- end of {change.key}" if file is not None else f"{change.key} is gone.")
     of = "the file" if file is not None else "its name"
     confirm(terminal, change.now or sha256_hex(change.key.encode()), f"accept {change.key}", of=of)
