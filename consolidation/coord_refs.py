@@ -27,6 +27,8 @@ UNRESOLVED = "unresolved"
 MOST_SHOWN = 64 * 1024  # characters of one piece of evidence
 MOST_READ = 64 * 1024 * 1024  # bytes of a file that is evidence; reading a larger one would hold everybody up
 _CONTENT = ("procedure", "identity")
+# What of a candidate becomes part of a memory, or decides what that replaces, besides its text.
+_TAKEN_IN = ("why", "memory_type", "kind", "privacy", "subject", "projects", "roles", "tags", "mistake", "supersedes")
 _FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
@@ -185,7 +187,9 @@ class References:
         found = self._memories.candidates.get(name)
         if found is None:
             return None
-        return Evidence(ref, sha256_hex(canonical(found.body)), "candidate", str(found.body.get("text", "")))
+        told = [str(found.body.get("text", ""))]
+        told += [f"{field}: {_plain(value)}" for field in _TAKEN_IN if (value := found.body.get(field))]
+        return Evidence(ref, sha256_hex(canonical(found.body)), "candidate", "\n".join(told))
 
     def _pointer(self, ref: str, pointer: str) -> Evidence | None:
         """Return the event of a record pointer; its commitment binds its body, salt and all."""
@@ -254,6 +258,10 @@ def _parts(handle: Any, lines: tuple[int, int] | None) -> Iterator[bytes]:
             return
         if number >= lines[0]:
             yield part
+
+
+def _plain(value: Any) -> str:
+    return value if isinstance(value, str) else canonical(value).decode("ascii")
 
 
 def _said(memory: Memory) -> list[Any]:

@@ -11,12 +11,14 @@ from typing import Any
 
 from consolidation.coord_decide import Shown
 from consolidation.coord_escape import Segment, broken, cells, escaped, odd, shown
+from consolidation.coord_ref_words import scheme_of
 from consolidation.coord_refs import MOST_SHOWN, UNRESOLVED, Evidence
 from transcript.projections.coord_files import document_bytes
 from transcript.telling import counted
 
 WIDTH = 80
 LEAST = 10  # columns for words, which the longest escape needs
+TAKEN_IN = ("memory", "candidate")  # kinds of targets whose own words are what is approved
 MOST_EVIDENCE = 60  # lines of one piece of evidence where all is printed in a row
 
 
@@ -41,13 +43,14 @@ def lines(what: Shown, *, width: int = WIDTH) -> list[Line]:
     """Return all of it for a terminal that scrolls, in rows of at most `width` columns.
 
     The document and the warnings come last, where the question is asked: no evidence is so long that it drives them
-    out of sight.
+    out of sight. Of long evidence the beginning is printed, but all of what approving takes in: a memory, a candidate,
+    the files of a pack.
     """
     found = [_line("title", f"proposal {what.document.id}")]
     for part in changed(what):
-        found += evidence(part, most=MOST_EVIDENCE)
+        found += evidence(part, most=None if part.kind in TAKEN_IN else MOST_EVIDENCE)
     for part in what.evidence:
-        found += evidence(part, most=MOST_EVIDENCE)
+        found += evidence(part, most=None if scheme_of(what.document.target)[0] == "pack" else MOST_EVIDENCE)
     found += [_line("title", "the document, whole: every field of the file"), *document(what), *hashes(what)]
     found += [_line("warning", f"! {text}") for text in warnings(what)]
     return wrapped(found, width)

@@ -9,6 +9,7 @@ from typing import Any
 
 import pytest
 from support.coord_shop import Shop, make_shop
+from support.person import sit_down
 
 from consolidation import child
 from recall.cli.person import _Console
@@ -146,6 +147,18 @@ def test_what_waits_is_taken_in_by_a_signed_proposal(shop: Shop) -> None:
     assert shop("memory", "list", "--proposals", "--json").rows() == []
     gone = ("propose", "add", "--target", f"candidate:{name}", "--summary", "x", "--evidence", "docs/time.md")
     assert shop.told(*gone, code=1)["code"] == "target_gone"
+
+
+def test_a_person_sees_all_that_they_take_in(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Besides its text: what kind of memory it becomes, and the mistake that it will be said to prevent."""
+    name = waiting(shop, "--avoid", "kill -9", "--instead", "make restart", "--tag", "ops")
+    typist = sit_down(monkeypatch)
+
+    shop.applied("Take it in", "--target", f"candidate:{name}")
+
+    told = "\n".join(typist.shown)
+    for words in ("why: it hung", "memory_type: runbook", 'tags: ["ops"]', '{"avoid":"kill -9","instead":"make'):
+        assert words in told
 
 
 @pytest.mark.parametrize("word", ["accept", "decline"])
