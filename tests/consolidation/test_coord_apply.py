@@ -237,7 +237,7 @@ REFUSALS: list[tuple[str, Callable[[Office, Any], Any], str, str, str]] = [
 def test_what_differs_from_what_was_approved_is_refused_recorded_and_waits_again(
     office: Office, change: Callable[[Office, Any], Any], code: str, field: str, state: str
 ) -> None:
-    """ASM-15, -18, -21, -23; gov-edited-after-approval (a), (c), (d); gov-replay (d), (e)."""
+    """ASM-15, ASM-18, ASM-21, ASM-23; gov-edited-after-approval (a), (c), (d); gov-replay (d), (e)."""
     document = office.approved()
     change(office, document)
     before = office.memory()

@@ -87,6 +87,7 @@ def test_a_procedure_that_two_verified_outcomes_show_may_be_written(memory):
 
 
 def test_two_sessions_that_cited_the_rule_show_it_too_and_one_session_twice_does_not(memory):
+    """LCA-4.1-06."""
     rule = memory.remember(memory.candidate(RULE))
     one, two = cited(memory, rule.id, ["s1", "s2"])
     again = drafts.cited(Told(DAY.format(9)), rule.id, "s1", "overlap")
@@ -98,6 +99,7 @@ def test_two_sessions_that_cited_the_rule_show_it_too_and_one_session_twice_does
 
 @pytest.mark.parametrize("status", ["failed", "untested", "not_claimed"])
 def test_what_did_not_go_well_is_no_practice(memory, status):
+    """LCA-4.1-06."""
     assert gate(memory, action([worked(memory, 1), worked(memory, 2, status)])) == "not_practised"
 
 
@@ -139,6 +141,7 @@ def test_an_existing_file_is_superseded_and_a_missing_one_added(memory):
     ],
 )
 def test_programs_and_files_outside_of_the_layout_are_not_written_this_way(memory, target):
+    """LCA-4.1-07."""
     asked = action(
         [worked(memory, 1), worked(memory, 2)],
         target_ref=f"procedure:{target}",
@@ -243,6 +246,7 @@ PORT = "The root cause is that the staging database listens on port 5433."
 
 
 def test_a_conflict_keeps_the_checkpoint_from_being_complete_until_one_of_the_two_changes(tmp_path):
+    """LCA-D-08."""
     project = make_running(tmp_path, talk_of_causes(CAUSE))
     rule = memory_of(project, "The staging database listens on port 5433.")
     root = project.workspace.root
@@ -327,6 +331,7 @@ def risks_of(project: Running, name: str) -> list[str]:
 
 
 def test_a_rule_cited_in_ten_sessions_is_proposed_as_a_procedure_once_and_nobody_is_asked(tmp_path, monkeypatch):
+    """LCA-D-08."""
     project = make_running(tmp_path, talk_of_causes(CAUSE))
     made = Remembered(project.log)
     rule = made.remember(made.candidate(RULE, memory_type="user_preference"))

@@ -58,6 +58,7 @@ def keys(found: StandingSet, state: str) -> list[str]:
 
 
 def test_all_292_files_of_a_folder_are_loaded_or_named_and_its_three_critical_ones_told(memory, tmp_path):
+    """LCA-D-03."""
     folder = make_memory_folder(tmp_path / "theirs")
     (folder / "memory-000.md").write_text("---\ntype: nonsense\n---\nModule 0 listens.\n", "utf-8")
 
@@ -71,6 +72,7 @@ def test_all_292_files_of_a_folder_are_loaded_or_named_and_its_three_critical_on
 
 
 def test_50_critical_memories_of_185_000_characters_are_cut_to_the_budget_by_worth_and_each_left_out_is_named(memory):
+    """LCA-D-04."""
     held = [critical(memory, _long(number), day=1 + number % 28) for number in range(CRITICAL)]
     cited = held[7]
     memory.append([drafts.cited(Told(DAY.format(9)), cited.id, f"s{n}", "named") for n in range(4)])
@@ -88,6 +90,7 @@ def test_50_critical_memories_of_185_000_characters_are_cut_to_the_budget_by_wor
 
 
 def test_names_and_their_order_on_the_disk_change_nothing_of_what_is_chosen(memory, tmp_path):
+    """LCA-D-04."""
     texts = [_long(number) for number in range(CRITICAL)]
     chosen = set()
     for seed in range(3):
@@ -136,6 +139,7 @@ def test_a_role_is_told_its_own_file_and_memories_and_not_those_of_another(memor
 
 
 def test_semantic_and_procedural_files_are_told_apart(memory):
+    """LCA-4.1-03."""
     identity(memory, "IDENTITY.md", "You keep the shop running.")
     identity(memory, "USER.md", "Ana, who wants short answers.")
     identity(memory, "instructions/style.md", "Names are English.")

@@ -62,6 +62,7 @@ def test_a_session_holds_its_identity_and_rules_again_after_a_compaction_and_an_
 
 @pytest.mark.parametrize("harness", OTHERS)
 def test_every_other_client_is_told_too(world: World, clients: Callable[[str], Client], harness: str) -> None:
+    """LCA-9.1-01."""
     client = clients(harness)
     world.recall("init")
     identity(world, "IDENTITY.md", f"{WHO}\n")

@@ -73,7 +73,7 @@ FACETS = {
 
 @pytest.mark.parametrize("facet", FACETS)
 def test_of_equal_words_those_of_the_facet_come_first(held, facet):
-    """LCA-5.2.5-01..05."""
+    """LCA-5.2.5-01, LCA-5.2.5-02, LCA-5.2.5-03, LCA-5.2.5-04, LCA-5.2.5-05."""
     cue, of_it, of_another = FACETS[facet]
     here = remembered(held, "The wagtail restarts with plan alpha.", **of_it)
     there = remembered(held, "The wagtail restarts with plan gamma.", **of_another)

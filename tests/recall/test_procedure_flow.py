@@ -59,6 +59,7 @@ def file() -> Path:
 
 
 def test_what_was_practised_and_approved_is_written_told_and_leaves_four_records(call, monkeypatch):
+    """LCA-4.1-05."""
     sit_down(monkeypatch)
     evidence = uses(call, 2)
     (made,) = propose(call, evidence).rows()
@@ -89,6 +90,7 @@ def test_what_was_practised_and_approved_is_written_told_and_leaves_four_records
     [("source", "no_source"), ("practice", "not_practised"), ("search", "exists"), ("approval", "not_approved")],
 )
 def test_what_lacks_one_of_the_four_is_refused_and_writes_nothing(call, lacks, code, monkeypatch):
+    """LCA-4.1-05."""
     sit_down(monkeypatch)
     evidence = uses(call, 2)
     if lacks == "search":
@@ -138,6 +140,7 @@ def test_an_agent_s_proposal_waits_and_nothing_is_written(call, monkeypatch):
 
 
 def test_a_night_without_a_terminal_ends_asks_nothing_and_leaves_what_waits_waiting(call, monkeypatch):
+    """LCA-4.1-08."""
     (waits,) = propose(call, uses(call, 2)).rows()
     monkeypatch.setenv("CLAUDECODE", "1")
     monkeypatch.delenv("RECALL_ACTOR")

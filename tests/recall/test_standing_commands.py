@@ -60,6 +60,7 @@ def states(row: dict[str, Any]) -> dict[str, str]:
 
 
 def test_the_set_is_printed_with_sizes_kinds_and_what_is_missing(call):
+    """LCA-4.1-01."""
     identity()
     identity("instructions/ship.md", "Ship on Tuesdays.\n")
 
@@ -76,6 +77,7 @@ def test_the_set_is_printed_with_sizes_kinds_and_what_is_missing(call):
 
 
 def test_an_empty_identity_is_a_warning_and_no_failure(call):
+    """LCA-4.1-04."""
     shown = call("session-start")
 
     assert shown.code == 0
@@ -103,6 +105,7 @@ def _by_date(*numbers: int) -> list[int]:
 
 
 def test_a_smaller_budget_names_what_is_left_out(call):
+    """LCA-4.1-02."""
     identity()
     identity("instructions/ship.md", "Ship on Tuesdays.\n")
 
@@ -138,6 +141,7 @@ def test_an_agent_is_shown_what_the_project_may_read(call, monkeypatch):
 
 
 def test_templates_are_written_once_and_never_over_what_is_there(call):
+    """LCA-9.2-04."""
     path = identity(text="Mine.\n")
 
     first = call("init", "--scaffold", "--json").rows()[0]
@@ -206,6 +210,7 @@ def test_a_template_that_was_filled_in_is_told_and_new_and_a_later_edit_is_ungov
 
 
 def test_verify_names_a_hand_edit_and_fails_and_a_new_file_and_does_not(call, monkeypatch):
+    """LCA-4.1-02."""
     path = identity()
     new = call("verify")
     sit_down(monkeypatch)

@@ -79,6 +79,7 @@ def rows(workspace: Workspace) -> list[dict[str, Any]]:
 
 @pytest.mark.parametrize("harness", ANSWERED)
 def test_every_harness_that_listens_is_told_who_it_is(harness, resident, workspace):
+    """LCA-9.1-01."""
     identity("IDENTITY.md", f"# Identity\n\n{WHO}\n")
 
     told = ask(resident, start(harness), harness)
