@@ -123,7 +123,7 @@ def test_every_field_but_state_and_decision_is_part_of_the_proposals_hash(name: 
     ],
 )  # fmt: skip
 def test_what_the_schema_does_not_know_is_refused_by_code_and_field(given: Any, code: str, field: str) -> None:
-    """ASM-12, ASM-13: ASM-11 to -13, ASM-32."""
+    """ASM-11, ASM-12, ASM-13, ASM-32."""
     with pytest.raises(CoordError) as caught:
         parse(json.dumps(given).encode())
 
