@@ -178,7 +178,7 @@ def through(app: App, action: dict[str, Any], reason: str | None) -> str:
         raise fault.error()
     document = same_waiting(desk, action) or desk.propose(action, source_task="recall pack", by=name_of(app.env))
     try:
-        _, terminal = people.at_terminal(app.env)
+        people.at_terminal(app.env)
     except CoordError:
         return document.id
     shown = show(desk, document.id)

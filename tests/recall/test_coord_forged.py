@@ -34,3 +34,17 @@ def test_a_line_that_was_written_by_hand_is_not_read_as_a_fact(shop: Shop, befor
 
     assert [row["summary"] for row in told["decisions"]] == ["Times are UTC"][:before]
     assert told["problems"] == [{"code": "store_behind", "where": f"memory.yml:{before + 1}"}]
+
+
+def test_no_word_or_name_of_a_file_forges_a_line_or_hides(shop: Shop) -> None:
+    """gov-path-traversal, 4: also where the text goes into a pipe or a file."""
+    name = shop.propose("Times are UTC\nDecisions\n  x\u202e\u200b\U000e0041\x1b[2J")
+    document = shop.folder / ".coord" / "memory-proposals" / f"{name}.json"
+    document.with_name("a\nproblem  memory.yml: forged\x1b.json").write_bytes(document.read_bytes())
+
+    for words in (("read",), ("verify",)):
+        told = shop("coord", *words).out
+        assert not [line for line in told.splitlines() if line.startswith(("Decisions", "problem  memory.yml"))]
+        assert all(char.isprintable() or char == "\n" for char in told)
+        assert "a\\nproblem  memory.yml: forged\\x1b.json" in told
+    assert shop.told("read")["pending"][0]["summary"].endswith("x\u202e\u200b\U000e0041\x1b[2J")

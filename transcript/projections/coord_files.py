@@ -168,7 +168,10 @@ def write_document(root: Path, document: Mapping[str, Any]) -> Path:
 
 
 def read_folder(root: Path) -> Folder:
-    """Return the proposal files of a project: plain files named *.json of at most 64 KiB, the first 10,000 by name."""
+    """Return the proposal files of a project: plain files of at most 64 KiB, the first 10,000 by name.
+
+    They are called *.json, in characters that are seen; other names are told escaped.
+    """
     folder = root / FOLDER / PROPOSALS
     if folder.is_symlink() or folder.parent.is_symlink():
         return Folder({}, (f"{PROPOSALS}/",))
@@ -177,9 +180,10 @@ def read_folder(root: Path) -> Folder:
     for name in sorted(path.name for path in folder.iterdir()) if folder.is_dir() else ():
         if name.startswith("."):  # being written
             continue
-        data = _small_file(folder / name) if name.endswith(".json") and len(files) < MOST_FILES else None
+        plain = name.isprintable() and name.endswith(".json") and len(files) < MOST_FILES
+        data = _small_file(folder / name) if plain else None
         if data is None:
-            not_read.append(name)
+            not_read.append(name if name.isprintable() else ascii(name)[1:-1])  # a line end in it would forge a line
         else:
             files[name] = data
     return Folder(files, tuple(not_read))
