@@ -157,15 +157,28 @@ def _load(path: str) -> tuple[Mapping[str, Any], str]:
         with open(path, "rb") as file:
             data = file.read()
         held: dict[str, Any] = json.loads(data)
-        whole = held["version"] == VERSION and all(
-            isinstance(one, list) and len(one) == len(_Memory.__annotations__) for one in held["memories"].values()
-        )
-        for audience, channel, until in (grant for grants in held["grants"].values() for grant in grants):
-            whole = whole and bool(audience and channel is not None)
-            whole = whole and (not until or datetime.fromisoformat(until).tzinfo is not None)
+        whole = held["version"] == VERSION and _is_whole(held)
     except (OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
         return {}, ""
     return (held, hashlib.sha256(data).hexdigest()[:16]) if whole else ({}, "")
+
+
+def _is_whole(held: Mapping[str, Any]) -> bool:
+    """Whether everything in a file is of the kind that is asked of it; ValueError and the like where it is none."""
+    for kind, privacy, *named in held["memories"].values():
+        if not (isinstance(kind, str) and isinstance(privacy, str) and len(named) == 3 and all(map(_are_texts, named))):
+            return False
+    for audience, channel, until in (grant for grants in held["grants"].values() for grant in grants):
+        if not audience or not _are_texts([audience, channel, until]):
+            return False
+        if until and datetime.fromisoformat(until).tzinfo is None:
+            return False
+    tasks, roles = held.get("tasks", {}), held.get("roles", {})
+    return _are_texts([*tasks.values()]) and all(map(_are_texts, roles.values()))
+
+
+def _are_texts(found: object) -> bool:
+    return isinstance(found, list) and all(isinstance(one, str) for one in found)
 
 
 def disclosed(found: Sequence[Candidate], facets: Facets, query: Query, now: datetime) -> list[Candidate]:

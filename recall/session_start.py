@@ -59,12 +59,13 @@ def tell(
     credential or a mark of ours are left out whatever the room.
     """
     held = read_derived(workspace.run_dir / FILE, version=VERSION)
-    lines = [one for one in held.get("lines", ()) if one["event"] not in already]
+    lines = _lines(held.get("lines"), already)
     if not lines:
         return Told()
     compacted = source == "compact"
     if compacted:
-        lines += [one for one in held.get("sessions", {}).get(session, ()) if one["event"] not in already]
+        sessions = held.get("sessions")
+        lines += _lines(sessions.get(session) if isinstance(sessions, dict) else None, already)
     lines = _may_be_told(lines)
     order = {kind: place for place, kind in enumerate(_kinds(lines))}
     head = COMPACTED if compacted else HEADER
@@ -78,6 +79,16 @@ def tell(
             chosen.append(one)
             best = Told(block, tuple(line["event"] for line in trial), tokens)
     return best
+
+
+def _lines(found: object, already: Collection[str]) -> list[dict[str, Any]]:
+    """The lines that were not shown yet; one that is damaged is none."""
+    whole = [one for one in found if _is_line(one)] if isinstance(found, list) else []
+    return [one for one in whole if one["event"] not in already]
+
+
+def _is_line(one: object) -> bool:
+    return isinstance(one, dict) and all(isinstance(one.get(name), str) for name in ("kind", "words", "by", "event"))
 
 
 def _kinds(lines: list[dict[str, Any]]) -> list[str]:

@@ -53,6 +53,7 @@ LOADED, OVER, SHADOWED, OTHER_ROLE, HARNESS, WITHHELD, SECRET = (
     "secret",
 )
 MOST_NAMED = 8
+LAYERS = {IDENTITY: 0, ROLE: 1, INSTRUCTIONS: 2, USER: 4, MEMORY: 5, COMMAND: 6, SKILL: 7}  # by their importance
 _HEAD = "standing context, set by the user and kept by recall; {} of {} loaded, all of it: recall session-start"
 _TITLES = {
     MEMORY: f"memories:{OPEN_PHRASE}",
@@ -117,12 +118,21 @@ def held(run_dir: Path) -> Held:
         return Held()
 
 
-_FIELDS = frozenset(field.name for field in fields(Entry))
+_FIELDS = {field.name: field.type for field in fields(Entry)}
+_NUMBERS = {int: (int,), float: (int, float)}
 
 
 def _entry(values: dict[str, Any]) -> Entry:
-    known = {name: value for name, value in values.items() if name in _FIELDS}
-    return Entry(**{**known, "for_roles": tuple(values["for_roles"])})
+    """TypeError for a value of another kind than its field's, KeyError for a missing one."""
+    roles = tuple(values["for_roles"])
+    known = {name: value for name, value in values.items() if name in _FIELDS} | {"for_roles": ""}
+    for name, value in (*known.items(), *(("for_roles", role) for role in roles)):
+        kind: Any = _FIELDS[name]
+        if isinstance(value, bool) or not isinstance(value, _NUMBERS.get(kind, str)):
+            raise TypeError(f"{name} is no {kind}")
+    if known["layer"] not in LAYERS:
+        raise KeyError("layer")
+    return Entry(**{**known, "for_roles": roles})
 
 
 def chosen(entries: Iterable[Entry], *, role: str, chars: int, audience: str = "private") -> list[tuple[Entry, str]]:
@@ -202,9 +212,7 @@ def block_of(entries: Sequence[Entry]) -> str:
 
 
 def _rank(one: Entry, role: str) -> int:
-    if one.layer == MEMORY:
-        return 3 if role and role in one.for_roles else 5
-    return {IDENTITY: 0, ROLE: 1, INSTRUCTIONS: 2, USER: 4, COMMAND: 6, SKILL: 7}[one.layer]
+    return 3 if one.layer == MEMORY and role and role in one.for_roles else LAYERS[one.layer]
 
 
 def _is_of(one: Entry, role: str) -> bool:

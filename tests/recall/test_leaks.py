@@ -4,8 +4,10 @@ Three canaries: in a private memory, in a private observation, and in the user's
 byte of what leaves; each is there for the owner, so that every one of these tests can fail.
 """
 
+import copy
 import json
 import os
+import random
 from collections.abc import Callable
 from datetime import UTC, datetime
 from pathlib import Path
@@ -396,6 +398,50 @@ def test_a_grant_lets_one_item_through_all_of_them_and_no_other(place: Place) ->
     assert MEMORY in place.recall("show", place.memory).out
     assert MEMORY in place.recall("query", "salary review").out
     assert OBSERVED not in place.recall("show", place.observation).out
+
+
+JUNK = (None, 1, -1.5, "x", "", [], {}, True, [1], {"a": 1}, 10**30, "\ud800", "2026-13-01")
+
+
+def damaged(value: Any, chance: random.Random) -> Any:
+    """A copy of what a file holds with one value of another kind, or one that is missing."""
+    value = copy.deepcopy(value)
+    where: list[tuple[Any, Any]] = []
+    parts = [value]
+    while parts:
+        part = parts.pop()
+        inner = part.items() if isinstance(part, dict) else enumerate(part) if isinstance(part, list) else ()
+        for key, held in inner:
+            where.append((part, key))
+            parts.append(held)
+    part, key = chance.choice(where)
+    if isinstance(part, dict) and chance.random() < 0.2:
+        del part[key]
+    else:
+        part[key] = chance.choice(JUNK)
+    return value
+
+
+@pytest.mark.parametrize("name", ["facets.json", "standing.json", "handoff.json", "session.json"])
+def test_a_damaged_file_in_run_ends_no_hook_and_lets_nothing_out(place: Place, name: str) -> None:
+    roles = place.folder / ".recall" / "identity" / "roles"
+    roles.mkdir(parents=True)
+    (roles / "support.md").write_text("---\nauthority: [review]\n---\nYou answer the support channel.\n")
+    assert place.recall("role", "use", "support", "--channel", "dm").code == 0
+    draft = granted(stamp(datetime.now(UTC)), place.memory, "peer", actor="ana", reason="asked for")
+    Log(place.workspace).append([draft], now=datetime.now(UTC))
+    refresh(place.workspace)
+    path = place.workspace.run_dir / name
+    whole = json.loads(path.read_bytes())
+
+    for seed in range(25):
+        path.write_text(json.dumps(damaged(whole, random.Random(seed))))
+        clean(place.turn(audience="shared"))
+        clean(place.start(audience="shared"))
+        place.turn("claude-code")
+        place.start("claude-code")
+    for words in (["query", "salary review"], ["session-start"], ["role", "show"], ["grant", "list"], ["health"]):
+        assert "Traceback" not in place.recall(*words).err
 
 
 def test_help_of_the_commands_names_the_audiences() -> None:
