@@ -11,7 +11,7 @@ from recall.cli.app import App, pass_app
 from recall.cli.caller import name_of
 from recall.cli.coord_ask import decider
 from recall.cli.coord_out import Report, reports
-from recall.cli.coord_work import desk_of, effects_of, settle
+from recall.cli.coord_work import desk_of, effects_of, settle, whole_ref
 
 if TYPE_CHECKING:
     from transcript.redaction_plan import Plan
@@ -76,12 +76,13 @@ def promote(app: App, name: str, to: Path, dry_run: bool) -> Report:
     desk = desk_of(app, writes=not dry_run)
     if not dry_run:
         settle(desk, effects_of(app, desk))
-    done = promoted(desk, name.lower(), app.cwd / to, actor=name_of(app.env), dry_run=dry_run)
-    applied = desk.state().item(name.lower())
+    event = whole_ref(desk, name.lower())
+    done = promoted(desk, event, app.cwd / to, actor=name_of(app.env), dry_run=dry_run)
+    applied = desk.state().item(event)
     item = (applied.item if applied is not None else None) or {}
     word = "would write" if dry_run else "wrote" if done.written else "it stands there already:"
     return Report(
-        id=name.lower(),
+        id=event,
         state="applied",
         evidence_refs=list(item.get("evidence_refs", ())),
         text=f"{word} {done.file}\n{word} {done.manifest_file}",
@@ -120,7 +121,7 @@ def purge(app: App, names: tuple[str, ...], retention: str, dry_run: bool) -> Re
     desk = desk_of(app, writes=not dry_run)
     if not dry_run:
         settle(desk, effects_of(app, desk))
-    items, decision = [name.lower() for name in names], retention.lower()
+    items, decision = [whole_ref(desk, name.lower()) for name in names], whole_ref(desk, retention.lower())
     fault = purge_fault(desk, items, decision)
     if fault is not None:
         raise fault.error()

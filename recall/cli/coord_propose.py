@@ -10,7 +10,7 @@ import click
 from recall.cli.app import App, pass_app
 from recall.cli.caller import name_of
 from recall.cli.coord_out import Report, reports
-from recall.cli.coord_work import desk_of, effects_of, named, settle
+from recall.cli.coord_work import desk_of, effects_of, named, same_waiting, settle, whole_ref
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -78,6 +78,8 @@ def propose(
     \b
         recall coord propose add --summary "Times are stored in UTC" --evidence docs/time.md --task T12
     """
+    from transcript.projections.coord_files import proposal_path
+
     desk = desk_of(app, writes=not dry_run)
     given: dict[str, Any] = {
         "target": target,
@@ -93,7 +95,7 @@ def propose(
     else:
         if operation is None:
             raise click.UsageError("what is to be done? add, supersede, archive or delete; or --file DOC")
-        action = action_of(app, operation, content=content, **given)
+        action = action_of(app, desk, operation, content=content, **given)
         if pointer is not None:
             action, found_task = _taken(app, desk, pointer, action)
             task = task or found_task
@@ -101,6 +103,9 @@ def propose(
         if not str(action["summary"]).strip():
             raise click.UsageError("--summary says what is to hold")
         before = named(desk, revises) if revises else ""
+        waits = None if before else same_waiting(desk, action)
+        if waits is not None:  # a person is asked once, however many agents think of it
+            return _told(waits, desk, proposal_path(desk.root, waits.id), "it waits already:")
         document = desk.drafted(action, source_task=task or "recall coord propose", revises=before)
     return _proposed(app, desk, document, dry_run=dry_run)
 
@@ -117,10 +122,11 @@ def _proposed(app: App, desk: CoordDesk, document: Document, *, dry_run: bool) -
         with desk.lock():
             _refuse_taken(desk, document)
             desk.put(document, by=name_of(app.env))
-    return _told(document, desk, proposal_path(desk.root, document.id), dry_run=dry_run)
+    word = "would write" if dry_run else "wrote"
+    return _told(document, desk, proposal_path(desk.root, document.id), word, dry_run=dry_run)
 
 
-def _told(document: Document, desk: CoordDesk, path: Path, *, dry_run: bool) -> Report:
+def _told(document: Document, desk: CoordDesk, path: Path, word: str, *, dry_run: bool = False) -> Report:
     from consolidation.coord_refs import UNRESOLVED
     from consolidation.coord_schema import action_hash, proposal_hash
 
@@ -128,7 +134,7 @@ def _told(document: Document, desk: CoordDesk, path: Path, *, dry_run: bool) -> 
     hashes = desk.references().hashes(document.evidence_refs)
     unresolved = [ref for ref, value in hashes.items() if value == UNRESOLVED]
     reason = "no evidence: revise it with evidence, else it is never applied" if missing else "a person has to decide"
-    lines = [f"would write {path}" if dry_run else f"wrote {path}", f"pending: {reason}"]
+    lines = [f"{word} {path}", f"pending: {reason}"]
     lines += [f"nothing opens behind this evidence: {', '.join(unresolved)}"] if unresolved else []
     return Report(
         id=document.id,
@@ -149,6 +155,7 @@ def _told(document: Document, desk: CoordDesk, path: Path, *, dry_run: bool) -> 
 
 def action_of(
     app: App,
+    desk: CoordDesk,
     operation: str,
     *,
     target: str | None,
@@ -158,9 +165,10 @@ def action_of(
     subject: str | None,
     content: str | None,
 ) -> dict[str, Any]:
-    """The action that options describe; what is not given is not in it."""
+    """The action that options describe, shortened ids in full; what is not given is not in it."""
+    target = whole_ref(desk, target) if target is not None else None
     action: dict[str, Any] = {"operation": operation, "target_ref": target, "summary": summary or ""}
-    action["evidence_refs"] = list(dict.fromkeys(evidence))
+    action["evidence_refs"] = list(dict.fromkeys(whole_ref(desk, ref) if ":" in ref else ref for ref in evidence))
     action |= {name: value for name, value in (("kind", kind), ("subject", subject)) if value}
     if content is not None:
         path, mark, file = content.partition("=")
@@ -172,6 +180,8 @@ def action_of(
             raise click.UsageError(f"{file} is no UTF-8 text") from None
         except OSError as error:
             raise click.UsageError(f"{file} cannot be read ({error.strerror})") from None
+        if target is not None and target.partition(":")[2] != path:
+            raise click.UsageError(f"--target {target} and --content {path} name two places: they must name one")
         action["content"] = {"path": path, "text": text}
     return action
 

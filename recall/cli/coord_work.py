@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING, Any
 
 from recall.cli.app import App
@@ -117,6 +118,19 @@ def named(desk: CoordDesk, text: str) -> str:
     if wanted and len(wanted) < LEAST and any(name.startswith(wanted) for name in known):
         raise Refusal("no_proposal", note=f"{text!r} is too short; give {LEAST} characters of the id or more").error()
     raise Refusal("no_proposal", note=f"no proposal has the id {text[:40]!r}; see recall coord read").error()
+
+
+def whole_ref(desk: CoordDesk, ref: str) -> str:
+    """A reference with a shortened id in full: an item's, a memory's or a candidate's; any other as it is."""
+    from transcript.errors import PointerError
+
+    scheme, mark, name = ref.partition(":")
+    if mark and scheme in ("memory", "candidate"):
+        with contextlib.suppress(PointerError):
+            return f"{scheme}:{desk.log.find(name).id}"
+    wanted = ref.strip().lower()
+    fits = [one.event_id for one in desk.state().applied if len(wanted) >= LEAST and one.event_id.startswith(wanted)]
+    return fits[0] if len(fits) == 1 else ref
 
 
 def same_waiting(desk: CoordDesk, action: Mapping[str, object]) -> Document | None:

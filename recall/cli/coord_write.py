@@ -84,7 +84,7 @@ def _revised(app: App, desk: CoordDesk, effects: RecallEffects, shown: Shown, gi
     """The action as it is to be instead: the old one with what was given in place of what it said."""
     if not any(given.values()):
         raise click.UsageError("what is to be said instead? give --summary, --evidence, --target or the like")
-    new = action_of(app, shown.document.operation, **given)
+    new = action_of(app, desk, shown.document.operation, **given)
     changed = {name: value for name, value in new.items() if value not in (None, "", [])}
     return revised_action(desk, effects, shown, changed)
 

@@ -367,7 +367,7 @@ def test_a_recorded_decision_becomes_a_proposal_and_then_canonical(shop: Shop) -
 
 
 def test_a_proposal_without_evidence_stays_pending(shop: Shop) -> None:
-    """ASM-15: approved or not, it is not applied."""
+    """ASM-14: approved or not, it is not applied."""
     told = shop.told("propose", "add", "--summary", "Because I say so")
     assert told["pending_reason"] == "no_evidence"
     shop.approve(told["id"])
@@ -717,6 +717,49 @@ def test_git_ignores_the_folder(shop: Shop) -> None:
     asked = subprocess.run(["git", "check-ignore", ".coord/memory.yml"], cwd=shop.folder, capture_output=True)
 
     assert asked.returncode == 0
+
+
+def test_the_beginning_of_an_id_names_what_an_action_changes_and_what_is_promoted(shop: Shop) -> None:
+    event = shop.applied()
+    first = shop.told("propose", "supersede", "--target", event[:8], "--summary", "UTC", "--evidence", "docs/time.md")
+    told = shop.told("promote", event[:8], "--to", "docs/kept")
+    memory = shop("memory", "add", "Clocks drift", "--why", "seen").out[:10]
+    asked = shop.told(
+        "propose", "archive", "--target", f"memory:{memory}", "--summary", "x", "--evidence", "docs/time.md"
+    )
+
+    documents = {name: one.document for name, one in fold_proposals(shop.log).documents.items()}
+    assert documents[first["id"]]["action"]["target_ref"] == event
+    assert told["id"] == event
+    assert documents[asked["id"]]["action"]["target_ref"].startswith(f"memory:{memory}")
+    assert (
+        shop.told("propose", "archive", "--target", "memory:zzzzzzzzzz", "--summary", "x", code=1)["code"] == "bad_ref"
+    )
+
+
+def test_content_for_another_place_than_the_target_is_refused(shop: Shop) -> None:
+    (shop.folder / "draft.md").write_text("Lint.")
+    target = ("--target", "identity:roles/tester.md", "--summary", "x", "--evidence", "docs/time.md")
+
+    refused = shop("coord", "propose", "add", *target, "--content", "roles/other.md=draft.md")
+
+    assert refused.code == 2
+    assert "--target identity:roles/tester.md and --content roles/other.md name two places" in refused.err
+
+
+def test_what_waits_already_is_not_proposed_a_second_time(shop: Shop) -> None:
+    name = shop.propose()
+
+    again = shop("coord", "propose", "add", "--summary", "Times are stored in UTC", "--evidence", "docs/time.md")
+    other = shop.propose("Times are stored in UTC", "--subject", "time")
+
+    assert again.code == 0
+    assert again.out.startswith(f"it waits already: {shop.folder / '.coord' / 'memory-proposals' / name}.json\n")
+    assert f"\nid: {name}\n" in again.out
+    assert other != name
+    assert len(shop.told("read")["pending"]) == 2
+    shop.told("decide", name, "decline", "--rationale", "no", code=1)
+    assert shop.propose() != name
 
 
 def test_an_approval_without_evidence_says_that_it_is_not_applied(shop: Shop) -> None:
