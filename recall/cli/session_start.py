@@ -65,7 +65,7 @@ def command(
         for line in _lines(found, ranked, missing):
             say(line)
         if loaded:
-            say(f"\n{block_of(loaded)}")
+            say(f"\n{block_of(loaded, [one for one, state in ranked if state == 'over_budget'])}")
     if missing == list(EXPECTED):
         templates = {key.rpartition(":")[2] for key, why in found.failed if why == EMPTY}
         mend = "fill in the templates" if templates & {*EXPECTED} else "'recall init --scaffold' writes templates"

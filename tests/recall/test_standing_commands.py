@@ -167,6 +167,17 @@ def test_a_template_is_called_empty_and_neither_failed_nor_missing(call):
     assert "scaffold" not in shown.err
 
 
+def test_the_printed_block_counts_what_had_no_room(call):
+    identity()
+    identity("instructions/long.md", "Ship on Tuesdays. " * 100)
+
+    shown = call("session-start", "--budget", "100").out
+
+    assert "1 of 2 loaded; recall session-start shows all" in shown
+    assert "no room for: project:instructions/long.md (1,799 characters)" in shown
+    assert "no room for" not in call("session-start").out
+
+
 def test_init_says_which_files_it_takes_as_known_and_only_once(call):
     identity()
 
