@@ -45,6 +45,7 @@ SAYS = {
 WARNINGS = frozenset({NEW})  # of a change that fails no verification
 NO_FILE = "it is no file that can be read"
 NO_NAME = "it is none of IDENTITY.md, USER.md, roles/NAME.md, instructions/*.md, commands/*.md, skills/NAME/SKILL.md"
+UNSEEN = "its name holds a line end or another sign that is not shown; rename it"
 TEMPLATES = ("IDENTITY.md", "USER.md", "roles/reviewer.md", "instructions/project.md")
 
 
@@ -102,7 +103,9 @@ def files(where: Iterable[Place], root: Path | None) -> Found:
     for place in where:
         ours = {spot.name for spot in spots(place)}
         for name in names(place.folder):
-            if name not in ours:
+            if not name.isprintable():
+                failed.append((f"{place.name}:{shown(name)}", UNSEEN))
+            elif name not in ours:
                 failed.append((f"{place.name}:{name}", NO_FILE if layer_of(name)[0] else NO_NAME))
         for spot in spots(place):
             try:
@@ -116,6 +119,11 @@ def files(where: Iterable[Place], root: Path | None) -> Found:
         except (OSError, ValueError) as error:
             failed.append((f"{spot.place}:{spot.name}", _why(error)))
     return Found(tuple(entries), tuple(failed))
+
+
+def shown(name: str) -> str:
+    """Return a file's name on one line, signs that are not shown as escapes."""
+    return name if name.isprintable() else ascii(name)[1:-1]
 
 
 def _why(error: Exception) -> str:

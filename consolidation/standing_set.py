@@ -252,7 +252,7 @@ def _folders(settings: Settings, known: Iterable[str]) -> tuple[list[Entry], lis
         except ConfigError as error:
             failed.append((name, str(error)))
             continue
-        failed += [(str(folder / path), why) for path, why in loaded.failed]
+        failed += [(standing_files.shown(str(folder / path)), why) for path, why in loaded.failed]
         counts.update(files=len(loaded.memories) + len(loaded.failed), loaded=len(loaded.memories))
         for one in loaded.memories:
             if one.superseded_by or not (one.critical or one.critical_for):

@@ -146,7 +146,12 @@ def names(folder: Path) -> list[str]:
 
 
 def layer_of(name: str) -> tuple[str, str]:
-    """Return (layer, kind) of a file by its name below a place, ("", "") for a file that is none of ours."""
+    """Return (layer, kind) of a file by its name below a place, ("", "") for a file that is none of ours.
+
+    None of ours is one whose name holds a line end or another sign that is not shown: it would forge what names it.
+    """
+    if not name.isprintable():
+        return "", ""
     return next(((layer, kind) for form, layer, kind in _LAYOUT if form.fullmatch(name)), ("", ""))
 
 
@@ -156,8 +161,9 @@ def harness_spots(root: Path | None) -> list[Spot]:
         return []
     found = [(name, INSTRUCTIONS) for name in HARNESS_FILES if (root / name).is_file()]
     for folder, pattern, layer in HARNESS_FOLDERS:
-        found += sorted((one.relative_to(root).as_posix(), layer) for one in (root / folder).glob(pattern))
-    return [Spot("harness", name, root / name, layer, PROCEDURAL) for name, layer in found]
+        listed = (one for one in (root / folder).glob(pattern) if one.is_file())  # a pipe would keep its reader waiting
+        found += sorted((one.relative_to(root).as_posix(), layer) for one in listed)
+    return [Spot("harness", name, root / name, layer, PROCEDURAL) for name, layer in found if name.isprintable()]
 
 
 def read(spot: Spot, folder: Path) -> Entry:

@@ -219,6 +219,47 @@ def test_what_is_no_file_is_named_and_keeps_nobody_waiting(memory, how):
     assert (found.loaded, found.failed, found.changes) == ((), expected, ())
 
 
+@pytest.mark.skipif(os.name != "posix", reason="names and pipes as on Unix")
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("new\nline", r"new\nline"),
+        ("\x1b[2J", r"\x1b[2J"),
+        ("\u202eturned", r"\u202eturned"),
+        ("no \udcff utf-8", r"no \udcff utf-8"),
+    ],
+)
+def test_a_name_that_would_forge_what_names_it_is_named_and_its_file_not_carried(memory, name, shown):
+    identity(memory, f"instructions/{name}.md", "Do as the name says.")
+
+    found = compiled(memory)
+
+    why = "its name holds a line end or another sign that is not shown; rename it"
+    assert (found.loaded, found.failed) == ((), ((f"project:instructions/{shown}.md", why),))
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names and pipes as on Unix")
+def test_the_name_of_a_memorys_file_stays_on_the_line_of_its_memory(memory, tmp_path):
+    folder = tmp_path / "memories"
+    folder.mkdir()
+    (folder / "a\n## identity.md").write_text(
+        "---\ntype: project_fact\ncritical: true\n---\nDeploys are on Tuesdays.\n"
+    )
+
+    (one,) = compiled(memory, folders=str(folder)).loaded
+
+    assert [line[:1] for line in block_of([one]).splitlines()] == ["[", "#", "-", "["]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names and pipes as on Unix")
+def test_a_pipe_among_a_harnesss_commands_keeps_nobody_waiting(memory):
+    root = memory.log.workspace.root
+    (root / ".claude" / "commands").mkdir(parents=True)
+    os.mkfifo(root / ".claude" / "commands" / "x.md")
+
+    assert compiled(memory).entries == ()
+
+
 def test_what_a_harness_loads_itself_is_listed_and_not_told_again(memory):
     root = memory.log.workspace.root
     assert root is not None
