@@ -2,7 +2,6 @@
 
 import contextlib
 import os
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from datetime import datetime
@@ -21,6 +20,7 @@ from transcript.errors import PointerError, RecordError
 from transcript.event import Event
 from transcript.log import Log
 from transcript.memories import Memory, MemoryState, fold_memories
+from transcript.paths import open_plain
 from transcript.proposals import ProposalState
 
 UNRESOLVED = "unresolved"
@@ -29,7 +29,6 @@ MOST_READ = 64 * 1024 * 1024  # bytes of a file that is evidence; reading a larg
 _CONTENT = ("procedure", "identity")
 # What of a candidate becomes part of a memory, or decides what that replaces, besides its text.
 _TAKEN_IN = ("why", "memory_type", "kind", "privacy", "subject", "projects", "roles", "tags", "mistake", "supersedes")
-_FLAGS = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -231,10 +230,9 @@ class References:
         with contextlib.suppress(OSError, ValueError):
             whole = (self.root / path).resolve(strict=True)
             whole.relative_to(self.root.resolve())
-            descriptor = os.open(whole, _FLAGS)
+            descriptor = open_plain(whole)
             with open(descriptor, "rb") as handle:
-                found = os.fstat(descriptor)
-                if not stat.S_ISREG(found.st_mode) or found.st_size > MOST_READ:
+                if os.fstat(descriptor).st_size > MOST_READ:
                     return None
                 digest, text, size = sha256(), bytearray(), 0
                 for part in _parts(handle, lines_of(lines)):

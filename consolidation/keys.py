@@ -5,10 +5,8 @@ argument, an event, a log line or an error.
 """
 
 import contextlib
-import errno
 import os
 import re
-import stat
 from dataclasses import dataclass, field
 from datetime import datetime
 from hashlib import sha256
@@ -17,7 +15,7 @@ from pathlib import Path
 from transcript.coord_codes import key_fault
 from transcript.errors import KeyFault
 from transcript.event import stamp
-from transcript.paths import fsync_dir, secure_dir, write_all, write_atomic
+from transcript.paths import NotPlainError, fsync_dir, open_plain, secure_dir, write_all, write_atomic
 
 FOLDER, CURRENT, REVOKED, USED = "keys", "approval.key", "revoked", "used"
 KEY_BYTES = 32
@@ -26,12 +24,6 @@ _DOMAIN = b"recall-key/1\n"
 _HEX = re.compile(rb"[0-9a-f]{64}")
 _ID = re.compile(f"[0-9a-f]{{{ID_LENGTH}}}")
 _MOST_BYTES = 256  # of a key file; one that is longer is none
-_SAFE = (
-    getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,17 +159,10 @@ class KeyStore:
 
     def _list(self, name: str, flags: int) -> int:
         """Open a list beside the keys, a plain file: a link could show another one, a pipe would be waited for."""
-        path = self.folder / name
-        if path.is_symlink():
-            raise key_fault("key_list", name)
         try:
-            descriptor = os.open(path, flags | _SAFE, 0o600)
-        except (IsADirectoryError, PermissionError):
+            return open_plain(self.folder / name, flags)
+        except (NotPlainError, PermissionError):
             raise key_fault("key_list", name) from None
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            raise key_fault("key_list", name)
-        return descriptor
 
     def list(self) -> list[KeyEntry]:
         """Return every key there is a file or a revocation of: the current one first, then by id."""
@@ -229,18 +214,17 @@ def _new() -> bytes:
 def _opened(path: Path, *, trusted: bool) -> bytes:
     """Return a key file's bytes after looking at what was opened, not at what the name says."""
     try:
-        if path.parent.is_symlink() or path.is_symlink():  # where the system has no O_NOFOLLOW
+        if path.parent.is_symlink():
             raise key_fault("key_link", path.name)
-        descriptor = os.open(path, os.O_RDONLY | _SAFE)
+        descriptor = open_plain(path)
     except (FileNotFoundError, NotADirectoryError):
         raise key_fault("key_missing") from None
-    except OSError as error:
-        linked = error.errno in (errno.ELOOP, getattr(errno, "EMLINK", errno.ELOOP))
-        raise key_fault("key_link" if linked else "key_owner", path.name) from None
+    except NotPlainError:
+        raise key_fault("key_link", path.name) from None
+    except OSError:
+        raise key_fault("key_owner", path.name) from None
     try:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise key_fault("key_link", path.name)
         if os.name == "posix" and trusted:
             if found.st_uid != os.geteuid():
                 raise key_fault("key_owner", path.name)

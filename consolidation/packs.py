@@ -11,7 +11,6 @@ import json
 import os
 import re
 import shutil
-import stat
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +20,7 @@ from consolidation.coord_ref_words import bad_path
 from recall.standing_places import MOST_BYTES, PACKS, PROCEDURAL, SEMANTIC, SKILL, layer_of
 from transcript.canonical import canonical, sha256_hex
 from transcript.errors import CoordError, PackError
-from transcript.paths import fsync_dir, secure_dir, write_atomic
+from transcript.paths import NotPlainError, fsync_dir, open_plain, secure_dir, write_atomic
 from transcript.strict_json import strict_json
 from transcript.telling import counted
 
@@ -36,7 +35,6 @@ _KNOWLEDGE = re.compile(r"knowledge/(?:[^/]+/)*[^/]+\.md")
 _NAME = re.compile(r"[a-z0-9](?:[a-z0-9-]{0,62}[a-z0-9])?")
 _VERSION = re.compile(r"[0-9A-Za-z][0-9A-Za-z.+-]{0,31}")
 _FIELDS = ("files", "name", "schema_version", "sha256", "version")
-_FLAGS = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -270,13 +268,13 @@ def _below(folder: Path, *, hidden: bool) -> Iterator[str]:
 def _bytes(path: Path, name: str) -> bytes:
     """Return the bytes of a plain file, never more than one of a pack may have."""
     try:
-        descriptor = os.open(path, _FLAGS)
+        descriptor = open_plain(path)
+    except NotPlainError:
+        raise PackError(f"{name} is no plain file") from None
     except OSError as error:
         raise PackError(f"{name} cannot be read ({error.strerror})") from None
     with open(descriptor, "rb") as file:
         found = os.fstat(descriptor)
-        if not stat.S_ISREG(found.st_mode):
-            raise PackError(f"{name} is no plain file")
         if found.st_mode & 0o111 and os.name == "posix":
             raise PackError(f"{name} is marked as a program; a pack holds text alone (chmod -x)")
         data = file.read(MOST_BYTES + 1)

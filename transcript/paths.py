@@ -1,6 +1,7 @@
 """Where data lives, how folders and files are made (0700, 0600, replaced whole), and how derived files are read."""
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -15,6 +16,18 @@ from transcript.errors import WorkspaceError
 # sun_path holds 104 bytes on macOS and 108 on Linux, the closing zero included.
 SOCKET_PATH_BYTES = 103
 SOCKET_NAME_BYTES = 32
+
+
+_PLAIN = (
+    getattr(os, "O_NOFOLLOW", 0)
+    | getattr(os, "O_NONBLOCK", 0)
+    | getattr(os, "O_CLOEXEC", 0)
+    | getattr(os, "O_BINARY", 0)
+)
+
+
+class NotPlainError(OSError):
+    """What was to be opened is a link, a folder, a pipe or a device."""
 
 
 def data_home(env: Mapping[str, str]) -> Path:
@@ -76,6 +89,27 @@ def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
         raise
     if durable:
         fsync_dir(path.parent)
+
+
+def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
+    """Return the descriptor of a file that somebody else may have put there; one that is made is 0600.
+
+    NotPlainError for anything but a regular file, which is not opened: a link could show another one, a pipe would be
+    waited for.
+    """
+    with contextlib.suppress(FileNotFoundError):
+        if not stat.S_ISREG(path.lstat().st_mode):
+            raise NotPlainError(errno.EINVAL, "is no plain file", str(path))
+    try:
+        descriptor = os.open(path, flags | _PLAIN, 0o600)
+    except OSError as error:
+        if error.errno == errno.ELOOP:  # a link was put there since
+            raise NotPlainError(errno.EINVAL, "is no plain file", str(path)) from None
+        raise
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):  # or something else was
+        os.close(descriptor)
+        raise NotPlainError(errno.EINVAL, "is no plain file", str(path))
+    return descriptor
 
 
 def read_derived(path: Path, *, version: int | None = None) -> dict[str, Any]:

@@ -6,7 +6,17 @@ from pathlib import Path
 import pytest
 
 from transcript.errors import WorkspaceError
-from transcript.paths import data_home, owned_dir, read_derived, runtime_dir, secure_dir, write_atomic, write_once
+from transcript.paths import (
+    NotPlainError,
+    data_home,
+    open_plain,
+    owned_dir,
+    read_derived,
+    runtime_dir,
+    secure_dir,
+    write_atomic,
+    write_once,
+)
 
 
 def mode(path):
@@ -88,3 +98,34 @@ def test_a_derived_file_says_what_was_written(tmp_path):
     (tmp_path / "f.json").write_bytes(b'{"version": 1, "a": 2}')
 
     assert read_derived(tmp_path / "f.json", version=1) == read_derived(tmp_path / "f.json") == {"version": 1, "a": 2}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
+@pytest.mark.parametrize("what", ["link", "dangling", "folder", "pipe"])
+def test_what_is_no_plain_file_is_not_opened_to_be_read_or_made(tmp_path, what):
+    path = tmp_path / "f"
+    (tmp_path / "other").write_text("secret")
+    match what:
+        case "link":
+            path.symlink_to(tmp_path / "other")
+        case "dangling":
+            path.symlink_to(tmp_path / "nowhere")
+        case "folder":
+            path.mkdir()
+        case "pipe":
+            os.mkfifo(path)
+
+    for flags in (os.O_RDONLY, os.O_WRONLY | os.O_CREAT | os.O_APPEND):
+        with pytest.raises(NotPlainError):
+            open_plain(path, flags)
+    assert not (tmp_path / "nowhere").exists()
+
+
+def test_a_plain_file_is_opened_and_one_that_is_made_is_its_owners(tmp_path):
+    os.close(open_plain(tmp_path / "f", os.O_WRONLY | os.O_CREAT))
+
+    with open(open_plain(tmp_path / "f"), "rb") as handle:
+        assert handle.read() == b""
+    assert mode(tmp_path / "f") == 0o600
+    with pytest.raises(FileNotFoundError):
+        open_plain(tmp_path / "none")

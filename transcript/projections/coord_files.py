@@ -6,7 +6,6 @@ Both are written from the record and held against it; losing them loses nothing 
 import contextlib
 import json
 import os
-import stat
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -15,7 +14,7 @@ from typing import Any
 from transcript.canonical import canonical, sha256_hex
 from transcript.coord_codes import refused
 from transcript.errors import CoordError, WorkspaceError
-from transcript.paths import fsync_dir, secure_dir, write_all, write_atomic
+from transcript.paths import NotPlainError, fsync_dir, open_plain, secure_dir, write_all, write_atomic
 from transcript.projections.coord_lines import NO_LINE, erased_item, line, line_hash, read_items
 from transcript.proposals import ProposalState
 from transcript.roots import read_table
@@ -86,23 +85,13 @@ def memory_bytes(root: Path) -> bytes | None:
     path = memory_path(root)
     _no_links(root, path)
     try:
-        descriptor = os.open(path, os.O_RDONLY | _SAFE)
+        descriptor = open_plain(path)
     except FileNotFoundError:
         return None
     except OSError:
         raise refused("memory_link", MEMORY) from None
     with open(descriptor, "rb") as handle:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise refused("memory_link", MEMORY)
         return handle.read()
-
-
-_SAFE = (
-    getattr(os, "O_NOFOLLOW", 0)
-    | getattr(os, "O_NONBLOCK", 0)
-    | getattr(os, "O_CLOEXEC", 0)
-    | getattr(os, "O_BINARY", 0)
-)
 
 
 def append(root: Path, data: bytes) -> None:
@@ -114,14 +103,10 @@ def append(root: Path, data: bytes) -> None:
     folder = coord_folder(root)
     _no_links(root, path)
     try:
-        descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND | _SAFE, 0o600)
-    except OSError as error:
-        if path.is_symlink() or path.is_dir():
-            raise refused("memory_link", MEMORY) from None
-        raise error
+        descriptor = open_plain(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    except NotPlainError:
+        raise refused("memory_link", MEMORY) from None
     try:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise refused("memory_link", MEMORY)
         write_all(descriptor, data)
         os.fsync(descriptor)
     finally:
@@ -190,15 +175,10 @@ def read_folder(root: Path) -> Folder:
 
 
 def _small_file(path: Path) -> bytes | None:
-    """Return a plain file's bytes, None where it is none, is too large or cannot be read. A pipe is not opened."""
-    with contextlib.suppress(OSError):
-        if not stat.S_ISREG(path.lstat().st_mode):
-            return None
-        descriptor = os.open(path, os.O_RDONLY | _SAFE)
-        with open(descriptor, "rb") as handle:
-            found = os.fstat(descriptor)
-            if stat.S_ISREG(found.st_mode) and found.st_size <= MOST_BYTES:
-                return handle.read(MOST_BYTES + 1)
+    """Return a plain file's bytes, None where it is none, is too large or cannot be read."""
+    with contextlib.suppress(OSError), open(open_plain(path), "rb") as handle:
+        data = handle.read(MOST_BYTES + 1)
+        return data if len(data) <= MOST_BYTES else None
     return None
 
 
