@@ -36,7 +36,7 @@ _GRAVE = re.compile(
 class Piece:
     """What leaves a window together. `holds` says why it must stay, as far as it says so itself.
 
-    `seq` is the number of its first event in the record, 0 where the record lacks one; `last_seq` of its last one.
+    `seq` is the number of its first event in the record, 0 where the record lacks one.
     """
 
     events: tuple[str, ...]
@@ -48,7 +48,6 @@ class Piece:
     seq: int
     said_at: str
     exchange: int
-    last_seq: int = 0
     place: int = 0  # in the window
     asks: bool = False  # a person's prompt stands in it
     writes: tuple[str, ...] = ()  # the files that its calls changed, and the agent's list of work
@@ -174,7 +173,6 @@ def _piece(
         seq=min(item.seq for item in part),
         said_at=part[0].ts,
         exchange=exchange,
-        last_seq=max(item.seq for item in part),
         place=place,
         asks=any(item.body.get("kind") == "prompt" for item in part),
         writes=tuple(dict.fromkeys(name for item in part if (name := _written(item) or _list(item)))),
