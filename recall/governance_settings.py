@@ -10,6 +10,7 @@ from recall.settings import check_numbers, check_one_of
 AUDIENCES = ("private", "project", "shared", "peer")  # from the narrowest circle to the widest
 WINDOW_POLICIES = ("sliding", "autocompact", "off")
 SIGNING = ("hmac", "ssh")
+MOST_DAYS = 365  # that an approval holds, and that a proposal waits
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +22,9 @@ class ApprovalSettings:
 
     def __post_init__(self) -> None:
         check_numbers(self, positive=("expires_days", "timeout_days"))
+        for name in ("expires_days", "timeout_days"):  # a project's own file must not let an approval hold for ever
+            if getattr(self, name) > MOST_DAYS:
+                raise ValueError(f"{name} is {getattr(self, name)}, must be at most {MOST_DAYS}")
 
 
 @dataclass(frozen=True, slots=True)

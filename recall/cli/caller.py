@@ -35,8 +35,9 @@ def is_child(env: Mapping[str, str]) -> bool:
 
 def agent_of(env: Mapping[str, str]) -> str:
     """Return who runs this command in a person's place: a harness, a child of recall, a named agent; "" for none."""
-    kind, _, name = env.get("RECALL_ACTOR", "").partition(":")
-    return harness_of(env) or (CHILD if is_child(env) else "") or (name.strip() if kind == "agent" else "")
+    kind, mark, name = env.get("RECALL_ACTOR", "").partition(":")
+    named = (name.strip() or "an agent") if mark and kind.strip().lower() == "agent" else ""
+    return harness_of(env) or (CHILD if is_child(env) else "") or named
 
 
 def name_of(env: Mapping[str, str]) -> str:

@@ -12,6 +12,7 @@ from recall.cli.coord_out import Report, reports
 from recall.cli.coord_propose import action_of, action_options, revised_action
 from recall.cli.coord_reviewing import next_of
 from recall.cli.coord_work import desk_of, effects_of, followed, named, settle
+from recall.governance_settings import MOST_DAYS
 
 if TYPE_CHECKING:
     from consolidation.coord_apply import Outcome
@@ -178,7 +179,14 @@ def _line(name: str, outcome: Outcome, *, dry_run: bool) -> str:
 
 
 @click.command()
-@click.option("--older-than", "days", type=click.IntRange(min=1), default=None, metavar="DAYS", help="How long waited.")
+@click.option(
+    "--older-than",
+    "days",
+    type=click.IntRange(1, MOST_DAYS),
+    default=None,
+    metavar="DAYS",
+    help="How long they waited.",
+)
 @click.option("--dry-run", is_flag=True, help="Say which, and change nothing.")
 @pass_app
 @reports("expire")

@@ -13,6 +13,8 @@ from recall.cli.caller import AGENTS, CHILD
         ({}, "", "ana"),
         ({"RECALL_ACTOR": "human:bo"}, "", "bo"),
         ({"RECALL_ACTOR": "agent:nightly"}, "nightly", "nightly"),
+        ({"RECALL_ACTOR": "agent:"}, "an agent", "an agent"),
+        ({"RECALL_ACTOR": " Agent : x"}, "x", "x"),
         ({"CLAUDECODE": "1"}, "claude-code", "claude-code"),
         ({"CLAUDECODE": "1", "RECALL_ACTOR": "human:bo"}, "claude-code", "claude-code"),
         ({"RECALL_CHILD": "1"}, CHILD, CHILD),
