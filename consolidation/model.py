@@ -228,7 +228,7 @@ class Deps:
     embedder: "Callable[[], Embedder | None]"
     capture: Callable[[], int]
     index: Callable[[], Mapping[str, Any]]
-    health: Callable[[bool], Mapping[str, Any]]
+    health: Callable[[bool, bool], Mapping[str, Any]]  # light, and whether the record keeps it
     probe: Callable[[Sequence[str]], int]
     reviewer: Reviewer | None = None
     draft: Callable[[Sequence[SessionView]], list[Candidate]] | None = None

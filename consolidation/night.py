@@ -28,6 +28,7 @@ FILE = "nightly.json"  # when the last one ran and how it ended, for health alon
 VERIFIED = "verified.json"
 WHOLE_DAYS = 7  # after so many days the whole record is verified again
 TESTED = 3
+TOLD = {"failing": "failing", "new": "new since the last night", "mended": "mended"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,9 +181,10 @@ class _Night:
 
     def _health(self) -> Outcome:
         idle = self.report is not None and self.report.state == UNCHANGED
-        found = self.deps.health(idle)
-        failing = ", ".join(map(str, found.get("failing", ())))
-        return DONE, 0, f"{found['level']}{f': {failing}' if failing else ''}"
+        found = self.deps.health(idle, True)
+        named = {said: ", ".join(map(str, found.get(name, ()))) for name, said in TOLD.items()}
+        parts = [f"{said}: {names}" for said, names in named.items() if names]
+        return DONE, len(found.get("failing", ())), "; ".join([str(found["level"]), *parts])
 
     def _self_test(self) -> Outcome:
         memories = fold_memories(self.deps.log).current(self.now)

@@ -83,7 +83,7 @@ def _faults(run: Run) -> list[str]:
     recalled = run.deps.probe(asked) if asked and not lost else len(asked)
     if recalled < len(asked) and not lost:
         found.append(f"only {recalled} of {counted(len(asked), 'memory', 'memories')} can be recalled")
-    health = run.artifacts["health"] = dict(run.deps.health(True))
+    health = run.artifacts["health"] = dict(run.deps.health(True, False))
     broken = sorted(BROKEN.intersection(map(str, health.get("failing", ()))))
     if broken:
         found.append(f"health: {', '.join(broken)}; run 'recall health'")

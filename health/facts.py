@@ -75,6 +75,7 @@ class IndexFacts:
     last_run: float | None = None
     implausible_times: int = 0
     secrets_masked: int = 0
+    session_hours: float = 0.0  # between exchanges of one session, breaks of more than half an hour left out
     marks_missing: bool = False  # made before later marks, of wishes, corrections and replacements, were kept
     gate_fitted: float | None = None  # when the gate was last fitted to this store
     gate_passages: int = 0  # that the index held then
@@ -269,9 +270,13 @@ class FreshnessFacts:
     canonical: str = ""  # what it says
     behind: int | None = None  # commits or versions
     edited: tuple[str, ...] | None = None  # files that differ from the commit or the installed wheel
-    launcher: str = ""
+    canon_fault: str = ""  # why there is no canonical version, where one is set
+    launcher: str = ""  # version of the copy that hooks run
+    launcher_site: str = ""
+    launcher_gone: bool = False  # that copy is not there any more
     launcher_edited: bool = False
     service: str = ""
+    service_site: str = ""
     hooks: Mapping[str, str] = field(default_factory=dict)  # harness -> version that wrote the entry
     schemas: tuple[tuple[str, int | None, int], ...] = ()  # (file, held, expected)
 

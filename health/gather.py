@@ -6,19 +6,23 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
+from health import series
 from health.facts import (
     ApprovalFacts,
     CaptureFacts,
+    DiskFacts,
     Facts,
     IndexFacts,
     MemoryFacts,
     RecordFacts,
+    SeriesFacts,
     StandingFacts,
     TurnFacts,
     WindowFacts,
 )
 from health.gather_approvals import approval_facts
 from health.gather_capture import capture_facts
+from health.gather_disk import disk_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
 from health.gather_memory import memory_facts
@@ -82,6 +86,8 @@ def gather(
         memories=read("memories", lambda: memory_facts(workspace, data, shape, now=now), MemoryFacts()),
         approvals=read("approvals", lambda: approval_facts(workspace, data, now=now), ApprovalFacts()),
         standing=read("standing", lambda: standing_facts(workspace, data), StandingFacts()),
+        series=read("series", lambda: SeriesFacts(series.read(workspace)), SeriesFacts()),
+        disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         window=read("window", lambda: window_facts(workspace, env, shape), WindowFacts()),
     )
     return replace(facts, broken=tuple(broken))

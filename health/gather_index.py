@@ -109,6 +109,7 @@ def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder
         last_run=_seconds(audit.last_run(store)),
         implausible_times=audit.implausible_times(store),
         secrets_masked=audit.secrets_masked(store),
+        session_hours=audit.session_hours(store),
         marks_missing=store.marks(store.generation) < MARKS,
         **_gate(workspace),
     )

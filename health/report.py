@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from health.catalog import BROKEN, CATALOG, known
-from health.facts import Facts
+from health.facts import Facts, Point
 from health.known import Area, Known
+from health.series import Changes, changes
 from health.signal import Level, Signal
 from transcript.telling import counted, minute
 
@@ -21,6 +22,12 @@ class Report:
     workspace: str
     at: float
     signals: tuple[Signal, ...]
+    series: tuple[Point, ...] = ()
+
+    @property
+    def changes(self) -> Changes:
+        """Return what is other than in the last kept report."""
+        return changes(self.signals, self.series)
 
     @property
     def level(self) -> Level:
@@ -69,7 +76,12 @@ class Report:
 
 def assess(facts: Facts) -> Report:
     """Return every signal over the facts; an empty store is never well, and a signal that cannot be read fails."""
-    return Report(facts.workspace, facts.now, tuple(signal for one in CATALOG for signal in _read(one, facts)))
+    return Report(
+        facts.workspace,
+        facts.now,
+        tuple(signal for one in CATALOG for signal in _read(one, facts)),
+        facts.series.points,
+    )
 
 
 def _read(one: Known, facts: Facts) -> Iterable[Signal]:

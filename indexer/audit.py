@@ -157,6 +157,15 @@ def agreement(store: Store) -> Agreement:
     return Agreement(len(lost), len(pointed ^ chunks), missing, extra)
 
 
+def session_hours(store: Store, *, longest_break_s: int = 1800) -> float:
+    """Return the hours between exchanges of one session, longer breaks left out."""
+    sql = (
+        "SELECT coalesce(sum(gap), 0) FROM (SELECT ts - lag(ts) OVER (PARTITION BY session ORDER BY ts) AS gap"
+        f" FROM exchange_{store.generation}) WHERE gap <= {longest_break_s}"
+    )
+    return round(_one(store, sql) / 3600, 3)
+
+
 def implausible_times(store: Store) -> int:
     """Count chunks said at a time that cannot be."""
     sql = f"SELECT count(DISTINCT chunk_id) FROM pointer_{store.generation} WHERE flags & {IMPLAUSIBLE_TIME}"

@@ -122,6 +122,7 @@ BODY_KEYS: dict[str, tuple[str, ...]] = {
     "pack": ("actor", "change", "files", "name", "sha256", "version"),
     "standing": ("how", "kind", "path", "sha256"),
     "signature": ("algorithm", "key_id", "of", "through", "value"),
+    "health": ("failing", "figures", "level", "warning"),
     "prune": ("items", "policy", "reason", "session", "state", "threshold", "tokens_after", "tokens_before"),
 }
 NATIVE_KEYS = frozenset({"harness", "version", "id", "part", "adapter", "source"})

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import fields
 from typing import TYPE_CHECKING, Any
 
 from recall.cli.app import App
 from recall.cli.output import note
 from transcript.errors import RecallError
-from transcript.paths import read_derived, write_atomic
 
 if TYPE_CHECKING:
     from consolidation.model import Candidate, Deps, SessionView
     from consolidation.settings import Settings
-    from health.facts import IndexFacts
     from indexer.embedder import Embedder
     from indexer.store import Store
     from transcript.workspace import Workspace
 
 EMBED_S = 600.0
-FACTS = "index-facts.json"
 
 
 def settings_of(app: App) -> Settings:
@@ -53,7 +48,7 @@ def deps_of(app: App, workspace: Workspace, *, review: bool = True) -> Deps:
         embedder=model,
         capture=lambda: capture(app, workspace),
         index=lambda: index(app, workspace, model),
-        health=lambda light: health(app, workspace, light=light),
+        health=lambda light, keep: health(app, workspace, light=light, keep=keep),
         probe=lambda names: probe(app, workspace, names),
         reviewer=make(app.config.reviewer(), home=app.data) if review else None,
         draft=drafting(app, workspace),
@@ -179,49 +174,44 @@ def keep_weights_up(app: App, workspace: Workspace) -> None:
         note(f"memories are weighed by earlier settings of [experience]: {error}")
 
 
-def health(app: App, workspace: Workspace, *, light: bool) -> Mapping[str, Any]:
-    """Return the level of the health report and the ids of the signals that fail.
+def health(app: App, workspace: Workspace, *, light: bool, keep: bool = False) -> Mapping[str, Any]:
+    """Return the level of the health report, the ids of the signals that fail, and what is new since the last kept one.
 
-    light loads no model and takes the index's figures from the last report that was not, for they take seconds.
+    light loads no model and takes the index's figures from the last report that was not, for they take seconds. keep
+    leaves the report in the record, one a day.
     """
+    from health import index_cache, series
+    from health.facts import IndexFacts
     from health.gather import gather
     from health.report import assess
     from health.signal import Level
     from indexer.embedder import load
 
-    settings = app.config.index()
+    settings, now = app.config.index(), app.now()
+    state = index_cache.state(workspace)
     facts = gather(
         workspace,
         app.data,
         app.env,
-        now=app.now(),
+        now=now,
         settings=settings,
         load=lambda: load(settings.model, data_home=str(app.models), threads=1),
-        known=_known_facts(workspace) if light else None,
+        known=(index_cache.kept(workspace) or IndexFacts()) if light else None,
         consolidation=app.config.consolidation(),
+        canon=app.config.freshness().canon,
     )
     if not light:
-        _keep_facts(workspace, facts.index)
+        index_cache.keep(workspace, facts.index, state)
     report = assess(facts)
-    failing = [signal.id for signal in report.signals if signal.level is Level.FAIL]
-    return {"level": report.level.name.lower(), "failing": failing}
-
-
-def _known_facts(workspace: Workspace) -> IndexFacts:
-    """The index's figures as they were last counted; none of them before that."""
-    from health.facts import IndexFacts
-
-    try:
-        held = read_derived(workspace.run_dir / FACTS)
-        return IndexFacts(**{**held, "failures": tuple(held["failures"])})
-    except (TypeError, KeyError):
-        return IndexFacts()
-
-
-def _keep_facts(workspace: Workspace, facts: IndexFacts) -> None:
-    held = {item.name: getattr(facts, item.name) for item in fields(facts)}
-    held |= {name: dict(value) for name, value in held.items() if isinstance(value, Mapping)}
-    write_atomic(workspace.run_dir / FACTS, json.dumps(held).encode("ascii"), durable=False)
+    changes = report.changes
+    if keep:
+        app.log(workspace).append_or_spool(series.draft(facts, report.signals, report.level, now), now=now)
+    return {
+        "level": report.level.name.lower(),
+        "failing": [signal.id for signal in report.signals if signal.level is Level.FAIL],
+        "new": [*changes.failing_new, *changes.warning_new],
+        "mended": list(changes.mended),
+    }
 
 
 def probe(app: App, workspace: Workspace, names: Sequence[str]) -> int:

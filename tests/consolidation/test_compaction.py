@@ -43,7 +43,7 @@ def test_only_a_checkpoint_before_it_with_archive_and_index_makes_a_compaction_o
 
 def test_a_failed_checkpoint_protects_nothing(project: Running) -> None:
     compact(project)
-    project.changes = {"health": lambda light: {"level": "fail", "failing": ["head"]}}
+    project.changes = {"health": lambda light, keep: {"level": "fail", "failing": ["head"]}}
 
     project.run("pre_compact")
 

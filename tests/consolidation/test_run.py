@@ -160,7 +160,7 @@ def test_a_step_that_fails_fails_the_checkpoint_and_is_named(
 @pytest.mark.parametrize(
     ("changes", "said"),
     [
-        ({"health": lambda light: {"level": "fail", "failing": ["chain", "hook_last_fired"]}}, "health: chain"),
+        ({"health": lambda light, keep: {"level": "fail", "failing": ["chain", "hook_last_fired"]}}, "health: chain"),
         ({"probe": lambda names: len(names) - 1}, "only 1 of 2 memories can be recalled"),
         ({"index": lambda: {"watermark": 1, "data_version": 1, "chunks": 0, "pending": 0}}, "before the record"),
     ],

@@ -114,6 +114,25 @@ def test_the_night_prints_a_table_and_cron_gets_its_exit_code(app: App) -> None:
     assert broken.exit_code == 1
 
 
+def test_the_night_keeps_its_report_and_the_next_says_what_is_new_and_what_is_mended(app: App) -> None:
+    """LCA-14-07. A day keeps one report, so both later nights are held against the first."""
+
+    def told() -> str:
+        parts = json.loads(typed(app, "consolidate", "--nightly", "--json"))["parts"]
+        return next(str(part["note"]) for part in parts if part["name"] == "health")
+
+    notes = [told()]
+    app.workspace().activity.chmod(0o644)
+    notes.append(told())
+    app.workspace().activity.chmod(0o600)
+    notes.append(told())
+
+    kept = [event for event in Log(app.workspace()).read() if event.type == "health"]
+    assert [event.body["level"] for event in kept] == [notes[0].partition(";")[0]]
+    assert ["new since the last night: file_modes" in note for note in notes] == [False, True, False]
+    assert ["file_modes" in note for note in notes] == [False, True, False]
+
+
 def test_a_part_of_the_night_that_fails_is_exit_code_1(app: App) -> None:
     typed(app, "checkpoint")
     record = app.workspace().activity

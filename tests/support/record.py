@@ -14,6 +14,7 @@ NOW = datetime(2026, 3, 1, 12, 0, tzinfo=UTC)
 STAMP = "2026-03-01T12:00:00.000Z"
 
 BODIES: dict[str, dict[str, Any]] = {
+    "health": {"level": "ok", "failing": [], "warning": [], "figures": {}},
     "conversation_turn": {"kind": "prompt", "text": "why sqlite"},
     "tool_call": {"tool": "Read", "call_id": "t1", "input": {"path": "a.py"}},
     "tool_result": {"call_id": "t1", "text": "print(1)", "is_error": False},
