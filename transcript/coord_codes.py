@@ -71,10 +71,38 @@ SAYS: dict[str, str] = {
     "evidence_broken": "the evidence of this item is gone",
     "store_behind": "memory.yml holds more than the record: lines by hand, or an old record; coord restore --replace",
 }
+# What a field of a document must be.
+FORMS: dict[str, str] = {
+    "document": "one object with the fields of the schema",
+    "schema_version": "the number 1",
+    "proposal_id": "a uuid in lower case, with dashes",
+    "source_task": "one line of 1 to 200 characters",
+    "created_at": "a moment with its time zone, like 2026-03-01T12:00:00Z",
+    "state": "`proposed` in a new document",
+    "decision": "null until a person decides",
+    "revises": "the id of another proposal",
+    "action": "an object with operation, target_ref, summary and evidence_refs",
+    "action.operation": "add, supersede, archive or delete",
+    "action.target_ref": "null, or what is changed",
+    "action.summary": "1 to 4,000 characters",
+    "action.evidence_refs": "a list of at most 64 references, each once",
+    "action.kind": "decision, question, artifact or outcome",
+    "action.subject": "one line of 1 to 200 characters",
+    "action.content": "the path and the text of the file that the target names",
+    "action.content.path": "the path of the target, and that a procedure: or identity:",
+    "action.content.text": "a text of at most 48 KiB",
+}
 # What is told and fails nothing: somebody should look at it, and every item stands as it was approved.
 WARNINGS = frozenset(
     {"misnamed", "revoked_key", "evidence_broken", "evidence_changed", "coord_unmirrored", "other_store"}
 )
+
+
+def says(code: str, field: str = "") -> str:
+    """Return what a code means and what to do next; of `schema` also what the field must be."""
+    if code == "schema" and field in FORMS:
+        return f"must be {FORMS[field]}; see recall coord instructions"
+    return SAYS.get(code, "refused")
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,7 +117,7 @@ class Refusal:
     def message(self) -> str:
         """What it means and what to do next, in one line."""
         about = f"{self.field}: " if self.field else ""
-        return f"{self.code}: {about}{self.note or SAYS.get(self.code, 'refused')}"
+        return f"{self.code}: {about}{self.note or says(self.code, self.field)}"
 
     def error(self) -> CoordError:
         """Return it as an error that the command line prints."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import contextlib
 import functools
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import click
@@ -78,6 +78,8 @@ def reports(mode: str) -> Callable[[Callable[..., Report]], Callable[..., None]]
                 made = function(*args, **options)
             except RecallError as error:
                 made = refused(error, args[0], options.get("name"))
+                if "name" in options and options["name"] is None:  # about every proposal
+                    made = replace(made, human_decision_required=_anything_waits(args[0]))
                 if not as_json:
                     note(f"recall: {one_line(str(error))}")
             report(mode, made, as_json=as_json)
@@ -106,6 +108,16 @@ def refused(error: RecallError, app: App, about: object) -> Report:
         more={"code": code, "field": where, "message": str(error)},
         code=1,
     )
+
+
+def _anything_waits(app: App) -> bool:
+    """Whether any proposal waits for a person."""
+    from consolidation.coord_read import pending
+    from recall.cli.coord_work import desk_of
+
+    with contextlib.suppress(RecallError):
+        return any(row["state"] == "proposed" for row in pending(desk_of(app, writes=False)))
+    return False
 
 
 def _standing(app: App, about: str) -> tuple[str, str, tuple[str, ...]]:

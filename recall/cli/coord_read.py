@@ -12,7 +12,7 @@ from recall.cli.coord_out import Report, reports
 from recall.cli.coord_work import desk_of
 from recall.cli.output import head
 from recall.cli.reading import door
-from transcript.coord_codes import SAYS
+from transcript.coord_codes import says
 from transcript.telling import counted
 
 if TYPE_CHECKING:
@@ -106,8 +106,9 @@ def _about(row: dict[str, Any]) -> str:
 
 
 def _wrong(row: dict[str, Any]) -> str:
-    field = f" ({row['field']})" if row.get("field") else ""
-    return f"{row['where']}{field}  {row['code']}: {SAYS.get(row['code'], 'not as the record says')}"
+    field = str(row.get("field", ""))
+    about = f"{field}: " if field else ""
+    return f"{row['where']}  {row['code']}: {about}{says(row['code'], field)}"
 
 
 def _loses(row: dict[str, Any]) -> str:

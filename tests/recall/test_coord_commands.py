@@ -762,6 +762,24 @@ def test_what_waits_already_is_not_proposed_a_second_time(shop: Shop) -> None:
     assert shop.propose() != name
 
 
+def test_a_review_that_is_refused_says_that_a_person_still_has_to_decide(shop: Shop, monkeypatch) -> None:
+    monkeypatch.setenv("CLAUDECODE", "1")
+    nothing = shop.told("review", code=1)
+    shop.propose()
+
+    assert not nothing["human_decision_required"]
+    assert shop.told("review", code=1)["human_decision_required"]
+
+
+def test_a_field_that_is_not_as_it_must_be_is_named_with_what_it_must_be(shop: Shop) -> None:
+    refused = shop("coord", "propose", "add", "--summary", "x", "--evidence", "docs/time.md", "--kind", "frob")
+
+    assert "action.kind: must be decision, question, artifact or outcome" in refused.err
+    assert (
+        "action.summary: must be 1 to 4,000 characters" in shop("coord", "propose", "add", "--summary", "x" * 4001).err
+    )
+
+
 def test_an_approval_without_evidence_says_that_it_is_not_applied(shop: Shop) -> None:
     name = str(shop.told("propose", "add", "--summary", "x")["id"])
 
@@ -782,7 +800,7 @@ def test_a_file_that_is_no_proposal_is_named_with_what_is_wrong_with_it(shop):
     told = shop("coord", "read").out
 
     assert "half.json  float: numbers with a fraction" in told
-    assert "  schema: not as the schema says; see recall coord instructions" in told
+    assert "  schema: proposal_id: must be a uuid in lower case, with dashes; see recall coord instructions" in told
 
 
 def test_a_search_that_finds_nothing_says_so(shop):
