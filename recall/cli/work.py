@@ -198,7 +198,6 @@ def health(app: App, workspace: Workspace, *, light: bool, keep: bool = False) -
         load=lambda: load(settings.model, data_home=str(app.models), threads=1),
         known=(index_cache.kept(workspace) or IndexFacts()) if light else None,
         consolidation=app.config.consolidation(),
-        canon=app.config.freshness().canon,
     )
     if not light:
         index_cache.keep(workspace, facts.index, state)
