@@ -12,6 +12,7 @@ from health.facts import (
     CaptureFacts,
     DiskFacts,
     Facts,
+    FreshnessFacts,
     IndexFacts,
     MemoryFacts,
     RecordFacts,
@@ -23,6 +24,7 @@ from health.facts import (
 from health.gather_approvals import approval_facts
 from health.gather_capture import capture_facts
 from health.gather_disk import disk_facts
+from health.gather_freshness import freshness_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
 from health.gather_memory import memory_facts
@@ -51,11 +53,13 @@ def gather(
     hooked: bool = True,
     known: IndexFacts | None = None,
     consolidation: ConsolidationSettings | None = None,
+    canon: str = "",
 ) -> Facts:
     """Return the facts of a workspace; load is called once and tells whether the model is there.
 
     hooked is False where no harness is meant to call: hooks are then left out of the report. known are figures of the
     index as they were last counted: then only what tells whether it works at all is read, and load is not called.
+    canon is the setting `freshness.canon`.
     """
     at = now.timestamp()
     shape = consolidation or ConsolidationSettings()
@@ -88,6 +92,7 @@ def gather(
         standing=read("standing", lambda: standing_facts(workspace, data), StandingFacts()),
         series=read("series", lambda: SeriesFacts(series.read(workspace)), SeriesFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
+        freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),
         window=read("window", lambda: window_facts(workspace, env, shape), WindowFacts()),
     )
     return replace(facts, broken=tuple(broken))

@@ -6,8 +6,12 @@ in tables with its number as suffix, so that a rebuild fills new ones beside tho
 
 import json
 from collections.abc import Callable, Iterable
+from pathlib import Path
 from typing import Any
 
+import apsw
+
+from indexer.connection import connect
 from indexer.reader import SCHEMA_VERSION
 from indexer.replacements import LINKED_CLASSES, replacements
 from indexer.rows import EXTERNAL, FROM_WORKER, KIND_NAMES, PROMPT, ROLES, SOURCE_CLASSES, TALK, TOOL_IDS, WISH
@@ -215,6 +219,18 @@ def migrate(execute: Execute, *, now: str) -> None:
             execute("INSERT INTO migration VALUES (?, ?)", (number, now))
             execute("UPDATE meta SET value = ? WHERE key = 'schema'", (str(number),))
         execute("COMMIT")
+
+
+def held(path: Path) -> int | None:
+    """Return the schema version of an index file, older or newer than this program's; None where it is not readable."""
+    try:
+        connection = connect(path, writable=False, busy_ms=1000)
+        try:
+            return version(connection.execute)
+        finally:
+            connection.close()
+    except (apsw.Error, ValueError):
+        return None
 
 
 def version(execute: Execute) -> int:

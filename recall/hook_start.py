@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from datetime import datetime
 from pathlib import Path
 
-from recall import caps, config, harness, hook_counters, standing_context, window_state
+from recall import caps, config, freshness, harness, hook_counters, standing_context, window_state
 from recall.audiences import wide
 from recall.config import HandoffSettings
 from recall.governance_settings import StandingSettings
 from recall.harness import Payload
+from recall.injection import frame
 from recall.query import Query
 from recall.session_start import Told, tell
 from recall.settings import Settings
@@ -70,7 +71,8 @@ class HookStart:
                 count_tokens=count_tokens,
             )
         gone = self._gone(self.workspace)
-        notice = window_state.tell(gone) if gone is not None else ""
+        older = freshness.behind(self.data)
+        notice = _joined(frame(older) if older else "", window_state.tell(gone) if gone is not None else "")
         standing = self._standing(self.workspace, _joined(notice, told.block), count_tokens)
         if standing.mark in already:
             standing = Standing()

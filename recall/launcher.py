@@ -7,8 +7,10 @@ last `exit 0` cost half a millisecond more than `exec` and hold when the interpr
 """
 
 import os
+import re
 import shlex
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 
 from transcript.paths import write_atomic
@@ -112,11 +114,59 @@ def problem(data: Path) -> str:
         text = path.read_text(encoding="utf-8")
     except OSError:
         return f"the launcher {path} is missing; run 'recall enable-hooks' again"
-    named = {line.split("=", 1)[0]: line.split("=", 1)[1] for line in text.splitlines() if line[:3] in ("py=", "cli")}
-    for what, key in (("interpreter", "py"), ("client", "client")):
-        words = shlex.split(named.get(key, ""))
-        if words and not Path(words[0]).exists():
-            return f"the launcher's {what} {words[0]} is gone; run 'recall enable-hooks' again"
+    found = _stated(text)
+    for what, named in (("interpreter", found.python), ("client", found.client)):
+        if named and not Path(named).exists():
+            return f"the launcher's {what} {named} is gone; run 'recall enable-hooks' again"
     if os.name != "nt" and not os.access(path, os.X_OK):
         return f"the launcher {path} may not be run; run 'recall enable-hooks' again"
     return ""
+
+
+@dataclass(frozen=True, slots=True)
+class Stated:
+    """What a launcher says of itself: the version that wrote it, and what it starts; "" for what is not in it."""
+
+    version: str = ""
+    python: str = ""
+    client: str = ""
+    edited: bool = False  # it is not what this version writes for these; another version's text is not judged
+
+    @property
+    def site(self) -> str:
+        """The folder that holds the packages."""
+        return str(Path(self.client).parent.parent) if self.client else ""
+
+
+def stated(data: Path) -> Stated | None:
+    """Return what the installed launcher says; None where there is none."""
+    from dataclasses import replace
+
+    from recall.version import VERSION
+
+    try:
+        text = launcher_path(data).read_bytes().decode("utf-8", "replace")
+    except OSError:
+        return None
+    found = _stated(text)
+    if found.version != VERSION:
+        return found
+    ours = render(data, python=found.python, site=Path(found.site), version=found.version)
+    return replace(found, edited=text != ours)
+
+
+def _stated(text: str) -> Stated:
+    written = re.search(r"Written by recall (\S+);", text)
+    version = written[1] if written else ""
+    if (windows := re.search(r'if exist "([^"]*)" if exist "([^"]*)"', text)) is not None:
+        return Stated(version, windows[1].replace("%%", "%"), windows[2].replace("%%", "%"))
+    named = dict(line.split("=", 1) for line in text.splitlines() if line.startswith(("py=", "client=")))
+    return Stated(version, _word(named.get("py", "")), _word(named.get("client", "")))
+
+
+def _word(quoted: str) -> str:
+    """The one word that a shell reads in quoted; "" for none, or for quotes that do not end."""
+    try:
+        return next(iter(shlex.split(quoted)), "")
+    except ValueError:
+        return ""

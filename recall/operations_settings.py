@@ -12,7 +12,7 @@ from recall.settings import check_numbers
 class FreshnessSettings:
     """What the installed code is compared with."""
 
-    canon: str = ""  # "" for the newest version that ran here, a git ref, or the path of a file that holds a version
+    canon: str = ""  # "" for the newest version that ran here, a git ref, or the absolute path of a file with a version
 
 
 @dataclass(frozen=True, slots=True)

@@ -60,7 +60,7 @@ class Service:
 
     def __init__(self, data: Path, site: Path, respond: Respond, limits: Limits, env: Mapping[str, str]) -> None:
         self._data, self._respond, self._limits = data, respond, limits
-        self._stamp = stamp(str(site))
+        self._site, self._stamp = site, stamp(str(site))
         self._path = socket_path(data, env)
         self._started = self._used = time.monotonic()
         self._answered = 0
@@ -139,16 +139,16 @@ class Service:
         born = time.monotonic()
         if request is None:
             return None
-        if request.stamp != self._stamp:
-            _send(talk, "old")
-            self._end("old")
+        if request.command == "status":  # whoever asks: looking ends no service of another copy
+            _send(talk, "ok", json.dumps(self.status()).encode())
             return None
         if request.command == "stop":
             _send(talk, "ok")
             self._end("stop")
             return None
-        if request.command == "status":
-            _send(talk, "ok", json.dumps(self.status()).encode())
+        if request.stamp != self._stamp:
+            _send(talk, "old")
+            self._end("old")
             return None
         try:
             reply = self._respond(request.harness, request.payload, request.left_s)
@@ -169,9 +169,11 @@ class Service:
         return {
             "pid": os.getpid(),
             "version": VERSION,
+            "site": str(self._site),
             "up_s": round(time.monotonic() - self._started, 1),
             "answered": self._answered,
             "memory_mb": memory_mb(),
+            "limit_mb": self._limits.memory_mb,
             "socket": str(self._path),
         }
 

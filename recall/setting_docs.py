@@ -155,7 +155,7 @@ MEANINGS = {
     "signing.kind": "what the record's head is signed with: hmac (a key of recall's own) or ssh (ssh-keygen)",
     "signing.key": "the file of that ssh key",
     "freshness.canon": "what counts as the newest code: empty (the newest version that ran here), a git ref as last "
-    "fetched, or the path of a file that holds a version",
+    "fetched, or the absolute path of a file with a version",
     "schedule.at": "the local time of day at which the nightly jobs are due, as 03:17",
     "schedule.jitter_minutes": "most minutes after it at which they begin; constant for one machine",
     "schedule.minutes": "most minutes that one night takes; the projects left come first in the next",

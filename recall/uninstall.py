@@ -18,8 +18,17 @@ from transcript.roots import read_table
 
 GOODBYE_S = 6.0
 OURS = ("views", "memory", "config.toml")  # what stands in a project's .recall; by the last we know that it is ours
-DATA = ("workspaces", "bin", "run", "heartbeat", "hooks-backup", "demo", "models", "eval", "config.toml")
-DATA_FILES = ("roots.*", "excluded.json", "hooks.json", "hook-counters.*", f"{kept_out.LIST}*", ".*.json.*")
+DATA = ("workspaces", "bin", "run", "heartbeat", "hooks-backup", "demo", "models", "eval", "logs", "config.toml")
+DATA_FILES = (
+    "roots.*",
+    "excluded.json",
+    "hooks.json",
+    "hook-counters.*",
+    "newest",
+    ".newest.*",
+    f"{kept_out.LIST}*",
+    ".*.json.*",
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,6 +15,7 @@ from transcript.paths import secure_dir, write_atomic
 from transcript.workspace import Workspace
 
 STATE_VERSION = 1
+FILE = "capture.json"
 DAMAGES_KEPT = 50
 
 
@@ -62,7 +63,7 @@ class CaptureState:
     """The state of a workspace's capture. Reading it needs no lock."""
 
     def __init__(self, workspace: Workspace) -> None:
-        self.path = workspace.run_dir / "capture.json"
+        self.path = workspace.run_dir / FILE
         self.folder = workspace.run_dir / "capture"
         self.sources: dict[str, SourceState] = {}
         self.skipped: dict[str, int] = {}

@@ -17,6 +17,7 @@ from transcript.lock import FileLock
 from transcript.paths import secure_dir, write_atomic
 
 TABLE = "roots.json"
+VERSION = 1
 EXCLUDED = "excluded.json"
 
 
@@ -64,7 +65,7 @@ def change_table(data: Path, change: Callable[[dict[str, Entry]], None]) -> None
 
 def _pack(table: dict[str, Entry]) -> bytes:
     items = {name: {"common": item.common, "former": item.former, "roots": item.roots} for name, item in table.items()}
-    return canonical({"version": 1, "workspaces": items}) + b"\n"
+    return canonical({"version": VERSION, "workspaces": items}) + b"\n"
 
 
 def excluded_roots(data: Path) -> list[str]:

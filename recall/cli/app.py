@@ -44,13 +44,15 @@ class App:
     def here(cls) -> App:
         """The app of this process: its environment and its folder.
 
-        An installed launcher that names a program which is gone (an upgrade put it elsewhere) is pointed at this one.
+        An installed launcher that names a program which is gone (an upgrade put it elsewhere) is pointed at this one,
+        and hooks of an older copy learn that this one is there.
         """
-        from recall import launcher
+        from recall import freshness, launcher
 
         app = cls(os.environ, Path.cwd())
         with contextlib.suppress(OSError):
             launcher.refresh(app.data)
+        freshness.note_newest(app.data)
         return app
 
     def now(self) -> datetime:

@@ -45,6 +45,7 @@ def command(app: App, ctx: click.Context, every: bool, last: int, as_json: bool,
         last=last,
         hooked=not demo,
         consolidation=chosen.config.consolidation(),
+        canon=chosen.config.freshness().canon,
     )
     report = assess(facts)
     say(report.to_json() if as_json else report.to_text(every=every))
