@@ -280,7 +280,7 @@ class CoordDesk:
         known = self.state().documents
         new = [held.document for name, held in sorted(self.documents().by_id.items()) if name not in known]
         if new:
-            self.append(*(self.proposed(document, by="found on disk", adopted=True) for document in new))
+            self.append(*(self.proposed(document, by="whoever wrote the file", adopted=True) for document in new))
         done.mirrored += [document.id for document in new]
 
     def _complete(self, done: Settled) -> None:

@@ -92,6 +92,9 @@ FORMS: dict[str, str] = {
     "action.content.path": "the path of the target, and that a procedure: or identity:",
     "action.content.text": "a text of at most 48 KiB",
 }
+_TARGETS = (
+    "no target; name an item's id, memory:ID, candidate:ID, procedure:PATH.md, identity:PATH.md or pack:NAME@SHA256"
+)
 # What is told and fails nothing: somebody should look at it, and every item stands as it was approved.
 WARNINGS = frozenset(
     {"misnamed", "revoked_key", "evidence_broken", "evidence_changed", "coord_unmirrored", "other_store"}
@@ -102,6 +105,8 @@ def says(code: str, field: str = "") -> str:
     """Return what a code means and what to do next; of `schema` also what the field must be."""
     if code == "schema" and field in FORMS:
         return f"must be {FORMS[field]}; see recall coord instructions"
+    if code == "bad_ref" and field == "action.target_ref":
+        return _TARGETS
     return SAYS.get(code, "refused")
 
 
