@@ -14,6 +14,8 @@ from typing import Any
 import pytest
 from hypothesis import settings
 
+from recall.cli.caller import AGENTS
+
 settings.register_profile("same every time, however slow the machine", deadline=None, derandomize=True, database=None)
 settings.load_profile("same every time, however slow the machine")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
@@ -44,7 +46,8 @@ def _own_home(_fresh_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("RECALL_HOME", str(home / "recall-data"))
     monkeypatch.setenv("TEST_PROJECT", str(home / "shop-api"))  # support.hooks.project makes it when it is asked for
-    for name in ("RECALL_OFF", "RECALL_CHILD", "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
+    ours = ("RECALL_OFF", "RECALL_CHILD", "RECALL_ACTOR")
+    for name in (*AGENTS, *ours, "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(run))
 

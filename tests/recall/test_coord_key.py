@@ -8,7 +8,6 @@ import pytest
 from support.command import runner
 from support.person import Typist, sit_down
 
-from recall.cli.caller import AGENTS
 from transcript.log import Log
 from transcript.paths import data_home
 from transcript.proposals import fold_proposals
@@ -22,8 +21,6 @@ def recall(capsys, tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "time.md").write_text("UTC\n")
     monkeypatch.chdir(folder)
-    for name in (*AGENTS, "RECALL_CHILD", "RECALL_ACTOR"):
-        monkeypatch.delenv(name, raising=False)
     sit_down(monkeypatch, key=False)
     call = runner(capsys)
     assert call("init").code == 0

@@ -9,7 +9,6 @@ from support.embedder import StubEmbedder
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
-from recall.cli.caller import AGENTS
 from recall.cli.curate import author
 from transcript.curation import Author, Setting, task
 from transcript.injected import strip_blocks
@@ -22,8 +21,6 @@ def recall(capsys, tmp_path, monkeypatch):
     folder = tmp_path / "shop"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    for name in AGENTS:
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
     call = runner(capsys)
     assert call("init").code == 0

@@ -4,13 +4,13 @@ import json
 import os
 import subprocess
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.embedder import StubEmbedder
 from support.hooks import SITE, client_command, counted, project, run_client, serving, wait_for
 from support.payloads import PAYLOADS, raw
 from support.record import NOW
+from support.starts import ANSWERED, WITH_PROMPT, ask, block_of, start, told_rows
 from support.story import ANA, at, story
 
 from indexer import writer
@@ -31,8 +31,6 @@ from transcript.projections import views
 from transcript.workspace import Workspace, exclude, init
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="clients are started as on Unix")
-ANSWERED = [name for name, contract in CONTRACTS.items() if "SessionStart" in contract.answers]
-WITH_PROMPT = [name for name, contract in CONTRACTS.items() if contract.opens_with_prompt]
 NEXT = "- next: T2 Document the old schema"
 
 
@@ -47,31 +45,6 @@ def workspace(data: Path) -> Workspace:
 @pytest.fixture
 def resident(data: Path) -> Resident:
     return Resident(data, SITE, WarmModel(StubEmbedder), os.environ)
-
-
-def start(harness: str = "claude-code", source: str = "startup", **more: Any) -> bytes:
-    cwd = {"workspace_roots": [str(project())]} if harness == "cursor" else {"cwd": str(project())}
-    return raw(harness, "SessionStart", **cwd, **({"source": source} if harness != "cursor" else {}), **more)
-
-
-def ask(resident: Resident, payload: bytes, harness: str = "claude-code") -> str:
-    """The told block, whatever the shape of the answer; what follows the answer happens too."""
-    reply = resident.respond(harness, payload, 60)
-    if reply.afterwards is not None:
-        reply.afterwards(True)
-    return block_of(reply.output)
-
-
-def block_of(output: bytes) -> str:
-    if not output:
-        return ""
-    found = json.loads(output)
-    inner = found.get("hookSpecificOutput", found)
-    return str(inner.get("additionalContext") or inner["additional_context"])
-
-
-def told_rows(workspace: Workspace) -> list[dict[str, Any]]:
-    return [event.body for event in ledger.turns(Log(workspace), modes=(ledger.START_MODE,))][::-1]
 
 
 @pytest.mark.parametrize("harness", ANSWERED)

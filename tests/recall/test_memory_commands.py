@@ -30,8 +30,6 @@ def recall(capsys, tmp_path, monkeypatch):
     folder = tmp_path / "shop"
     folder.mkdir()
     monkeypatch.chdir(folder)
-    for name in AGENTS:
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
 
     call = runner(capsys)

@@ -7,7 +7,6 @@ from support.person import sit_down
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
-from recall.cli.caller import AGENTS
 from transcript.log import Log
 from transcript.memories import fold_memories
 
@@ -23,8 +22,6 @@ def recall(capsys, tmp_path, monkeypatch):
     folder.mkdir()
     monkeypatch.chdir(folder)
     monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
-    for name in AGENTS:
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
 
     call = runner(capsys)

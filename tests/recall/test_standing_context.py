@@ -1,9 +1,7 @@
 """What a session always carries is told at its start by every harness, within its cap, as the files stand by then."""
 
-import json
 import os
 from pathlib import Path
-from typing import Any
 
 import pytest
 from support.embedder import StubEmbedder
@@ -11,6 +9,7 @@ from support.hooks import SITE, project, run_client
 from support.payloads import raw
 from support.record import NOW
 from support.remembered import Remembered
+from support.starts import ANSWERED, WITH_PROMPT, ask, block_of, start, told_rows
 from support.story import story
 
 from consolidation import standing_set
@@ -18,8 +17,7 @@ from consolidation.settings import Settings
 from indexer import writer
 from indexer.settings import IndexSettings
 from indexer.store import Store
-from recall import caps, ledger, rules_block
-from recall.contracts import CONTRACTS
+from recall import caps, rules_block
 from recall.governance_settings import StandingSettings
 from recall.resident import Resident
 from recall.standing_context import held
@@ -30,8 +28,6 @@ from transcript.projections import views
 from transcript.workspace import Workspace, init
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="clients are started as on Unix")
-ANSWERED = [name for name, contract in CONTRACTS.items() if "SessionStart" in contract.answers]
-WITH_PROMPT = [name for name, contract in CONTRACTS.items() if contract.opens_with_prompt]
 WHO = "You are the maintainer of the shop's API."
 HEAD = "standing context, set by the user and kept by recall"
 
@@ -53,30 +49,6 @@ def identity(name: str, text: str) -> Path:
     return path
 
 
-def start(harness: str = "claude-code", source: str = "startup", **more: Any) -> bytes:
-    cwd = {"workspace_roots": [str(project())]} if harness == "cursor" else {"cwd": str(project())}
-    return raw(harness, "SessionStart", **cwd, **({"source": source} if harness != "cursor" else {}), **more)
-
-
-def ask(resident: Resident, payload: bytes, harness: str = "claude-code") -> str:
-    reply = resident.respond(harness, payload, 60)
-    if reply.afterwards is not None:
-        reply.afterwards(True)
-    return block_of(reply.output)
-
-
-def block_of(output: bytes) -> str:
-    if not output:
-        return ""
-    found = json.loads(output)
-    inner = found.get("hookSpecificOutput", found)
-    return str(inner.get("additionalContext") or inner["additional_context"])
-
-
-def rows(workspace: Workspace) -> list[dict[str, Any]]:
-    return [event.body for event in ledger.turns(Log(workspace), modes=(ledger.START_MODE,))][::-1]
-
-
 @pytest.mark.parametrize("harness", ANSWERED)
 def test_every_harness_that_listens_is_told_who_it_is(harness, resident, workspace):
     """LCA-9.1-01."""
@@ -85,7 +57,7 @@ def test_every_harness_that_listens_is_told_who_it_is(harness, resident, workspa
     told = ask(resident, start(harness), harness)
 
     assert WHO in told
-    (row,) = rows(workspace)
+    (row,) = told_rows(workspace)
     assert row["standing"] == {"loaded": ["project:IDENTITY.md"], "changed": ["project:IDENTITY.md"]}
     assert row["block"] == told
 
@@ -137,7 +109,7 @@ def test_it_fits_into_every_cap_beside_the_handoff_and_names_what_has_no_room(ha
     assert HEAD in told
     assert "- next: T2 Document the old schema" in told
     assert caps.fits(told, harness, most_bytes=cap.bytes)
-    row = rows(workspace)[0]["standing"]
+    row = told_rows(workspace)[0]["standing"]
     assert len([*row.get("loaded", []), *row["left_out"]]) == 12
     assert "no room for: project:instructions/" in told
 
@@ -159,7 +131,7 @@ def test_what_is_edited_added_or_removed_holds_at_the_next_start(resident, works
     assert "Ship on Fridays." not in second
     assert "You are the shop's accountant." in second
     assert "Ship on Mondays." in second
-    unchanged, changed = (row["standing"].get("changed", []) for row in rows(workspace))
+    unchanged, changed = (row["standing"].get("changed", []) for row in told_rows(workspace))
     assert unchanged == []
     assert set(changed) == {"project:IDENTITY.md", "project:instructions/old.md", "project:instructions/new.md"}
 
@@ -216,7 +188,7 @@ def test_it_can_be_switched_off(setting, data, resident, workspace):
     (data / "config.toml").write_text(setting)
 
     assert ask(resident, start()) == ""
-    assert rows(workspace) == []
+    assert told_rows(workspace) == []
 
 
 def test_a_memory_in_it_is_framed_as_a_fact_and_not_as_an_instruction(resident, workspace):

@@ -9,7 +9,6 @@ from support.person import sit_down
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
-from recall.cli.caller import AGENTS
 from transcript.log import Log
 
 
@@ -19,8 +18,6 @@ def recall(capsys, tmp_path, monkeypatch):
     folder.mkdir()
     (folder / "time.md").write_text("UTC\n")
     monkeypatch.chdir(folder)
-    for name in (*AGENTS, "RECALL_CHILD", "RECALL_ACTOR"):
-        monkeypatch.delenv(name, raising=False)
     call = runner(capsys)
     assert call("init").code == 0
     sit_down(monkeypatch)

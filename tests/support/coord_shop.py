@@ -7,7 +7,6 @@ from typing import Any
 import pytest
 
 from recall.cli.app import App
-from recall.cli.caller import AGENTS
 from support.command import Result, runner
 from support.person import sit_down
 from support.project import git_project
@@ -71,8 +70,6 @@ def make_shop(capsys: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> S
     (folder / "docs").mkdir()
     (folder / "docs" / "time.md").write_text("All clocks run on UTC.\n")
     monkeypatch.chdir(folder)
-    for name in AGENTS:
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
     call = runner(capsys)
     assert call("init").code == 0
