@@ -164,7 +164,7 @@ def test_a_document_written_by_hand_is_taken_in_as_it_is(office: Office) -> None
 
     known = office.desk.state().documents[ID]
     assert done.mirrored == [ID]
-    assert (known.adopted, known.by, known.document) == (True, "found on disk", by_hand())
+    assert (known.adopted, known.by, known.document) == (True, "whoever wrote the file", by_hand())
     assert office.desk.settle().mirrored == []
     office.decide(ID)
     assert office.apply(ID).changed
