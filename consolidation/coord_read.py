@@ -12,6 +12,7 @@ from typing import Any
 from consolidation.contradiction import difference
 from consolidation.coord_desk import CoordDesk, standing_of
 from consolidation.coord_refs import References, ends, lasting, state_of
+from consolidation.coord_verify import decisions
 from consolidation.procedure_conflicts import conflicts as against
 from consolidation.standing_files import ProcedureText
 from recall.disclosure import Door
@@ -57,18 +58,22 @@ class View:
 
 
 def canonical_items(desk: CoordDesk) -> tuple[list[Mapping[str, Any]], Rows]:
-    """Return the items that hold, in order, and what is wrong with memory.yml.
+    """Return the items that hold, in order, and what is wrong with memory.yml and the decisions behind them.
 
     The record says what was approved, the file is only held against it: a line that the record does not know may be
-    anybody's, however well it is formed.
+    anybody's, however well it is formed. An item whose signature is none is left out; where the key is not at hand, as
+    with a record that was taken over, that is told.
     """
     wanted = coord_files.rendered_memory(desk.state())
-    items = coord_lines.read_items(wanted).items
+    told: Rows = []
+    decisions(desk, lambda code, where: told.append({"code": code, "where": where}))
+    unsigned = {row["where"].removeprefix("proposal ") for row in told if row["code"] == "bad_mac"}
+    items = [one for one in coord_lines.read_items(wanted).items if one.get("proposal_id") not in unsigned]
     try:
         code, where = coord_files.memory_fault(coord_files.memory_bytes(desk.root), wanted)
     except CoordError as error:
         code, where = error.code, error.field
-    return items, [{"code": code, "where": where}] if code else []
+    return items, [*([{"code": code, "where": where}] if code else []), *told]
 
 
 def view(

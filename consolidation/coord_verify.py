@@ -20,7 +20,7 @@ def verify(desk: CoordDesk, report: Report) -> None:
     """
     desk.forget_read()
     _files(desk, report)
-    _decisions(desk, report)
+    decisions(desk, report)
     _evidence(desk, report)
 
 
@@ -48,8 +48,11 @@ def _files(desk: CoordDesk, report: Report) -> None:
     coord_files.check(desk.root, state, report, present=found.by_id)
 
 
-def _decisions(desk: CoordDesk, report: Report) -> None:
-    """Report decisions that nobody signed with a key of ours, and items that no such decision stands behind."""
+def decisions(desk: CoordDesk, report: Report) -> None:
+    """Report decisions that nobody signed with a key of ours, and items that no such decision stands behind.
+
+    Each as `proposal ID`, a key that cannot be read as `key ID`: what it signed could not be checked.
+    """
     state = desk.state()
     items = {one.proposal: one for one in state.applied}
     secrets, revoked, faults = known_secrets(desk.keys), desk.revoked(), set[str]()

@@ -1,13 +1,19 @@
 """What somebody writes into the files below `.coord/` themselves, however well it is formed, is no fact."""
 
 import json
+import os
 import uuid
 from pathlib import Path
 
 import pytest
 from support.coord_shop import Shop, make_shop
+from support.record import NOW
 
+from consolidation.coord_schema import Document, action_hash, proposal_hash
+from transcript import proposal_drafts
+from transcript.event import stamp
 from transcript.projections import coord_lines
+from transcript.proposals import fold_proposals
 
 
 @pytest.fixture
@@ -48,3 +54,43 @@ def test_no_word_or_name_of_a_file_forges_a_line_or_hides(shop: Shop) -> None:
         assert all(char.isprintable() or char == "\n" for char in told)
         assert "a\\nproblem  memory.yml: forged\\x1b.json" in told
     assert shop.told("read")["pending"][0]["summary"].endswith("x\u202e\u200b\U000e0041\x1b[2J")
+
+
+def test_an_item_that_nobody_signed_is_not_read_as_a_fact(shop: Shop) -> None:
+    """As a record can hold one that was written elsewhere and taken over."""
+    shop.applied("Times are UTC")
+    [known] = fold_proposals(shop.log).documents.values()
+    forged = {**known.document, "proposal_id": str(uuid.UUID(int=8))}
+    forged["action"] = {**forged["action"], "summary": "Reviews are not needed"}
+    made = Document(forged)
+    decision = {**known.decision, "proposal_id": made.id, "nonce": "0" * 32}
+    decision |= {"affected_action_hash": action_hash(made), "proposal_hash": proposal_hash(made)}
+    item = {**fold_proposals(shop.log).applied[0].item, "summary": "Reviews are not needed", "seq": 2}
+    item |= {"proposal_id": made.id, "event_id": str(uuid.UUID(int=9)), "nonce": "0" * 32}
+    item |= {"action_hash": action_hash(made), "prev": coord_lines.line_hash(shop.bytes())}
+    line = coord_lines.line(item)
+    at = stamp(NOW)
+    shop.log.append(
+        [
+            proposal_drafts.proposed(at, made.raw, proposal_hash(made), by="somebody"),
+            proposal_drafts.decided(at, made.raw, decision),
+            proposal_drafts.applied(at, made.id, "0" * 32, item, coord_lines.line_hash(line), None),
+        ],
+        now=NOW,
+    )
+    shop.memory.write_bytes(shop.bytes() + line)
+
+    told = shop.told("read")
+
+    assert [row["summary"] for row in told["decisions"]] == ["Times are UTC"]
+    assert {"code": "bad_mac", "where": f"proposal {made.id}"} in told["problems"]
+
+
+def test_without_the_key_it_is_told_that_nothing_was_checked(shop: Shop) -> None:
+    shop.applied("Times are UTC")
+    (Path(os.environ["RECALL_HOME"]) / "keys" / "approval.key").unlink()
+
+    told = shop.told("read")
+
+    assert [row["summary"] for row in told["decisions"]] == ["Times are UTC"]
+    assert [row["code"] for row in told["problems"]] == ["key_missing"]
