@@ -51,7 +51,8 @@ def check(
     if known is None or known.erased:
         return Refusal("no_proposal" if known is None else "erased")
     if known.state != "approved":
-        return Refusal("not_approved", "state")
+        ended = f"it is {known.state}; write a new proposal" if known.state != "proposed" else ""
+        return Refusal("not_approved", "state", ended)
     if document.state != "approved":
         return Refusal("state_edited", "state")
     if not document.evidence_refs:

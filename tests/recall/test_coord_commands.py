@@ -780,6 +780,14 @@ def test_a_field_that_is_not_as_it_must_be_is_named_with_what_it_must_be(shop: S
     )
 
 
+def test_what_has_ended_is_not_sent_to_a_review_again(shop: Shop) -> None:
+    waits, declined = shop.propose(), shop.propose("Times are local")
+    shop.told("decide", declined, "decline", "--rationale", "no", code=1)
+
+    assert "nobody has approved it; recall coord review" in shop("coord", "apply", waits).out
+    assert "it is declined; write a new proposal" in shop("coord", "apply", declined).out
+
+
 def test_an_approval_without_evidence_says_that_it_is_not_applied(shop: Shop) -> None:
     name = str(shop.told("propose", "add", "--summary", "x")["id"])
 
