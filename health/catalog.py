@@ -13,6 +13,7 @@ from health.signals import (
     index,
     memories,
     record,
+    schedule,
     series,
     standing,
     storage,
@@ -37,6 +38,7 @@ CATALOG: tuple[Known, ...] = (
     *approvals.KNOWN,
     *standing.KNOWN,
     *window.KNOWN,
+    *schedule.KNOWN,
 )
 BROKEN = "signal_broken."  # of a signal that could not be read: a fault of ours
 _BY_ID = {one.id: one for one in CATALOG}

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recall import hooks_install, launcher, service, spawn
+from recall import hooks_install, launcher, nights, schedule_install, service, spawn
 from recall.hook_client import ADDRESS
 from transcript import git_exclude, kept_out, marks
 from transcript.belonging import ID_FILE
@@ -47,6 +47,7 @@ class Leaving:
     hooks: tuple[hooks_install.Plan, ...]
     stuck: tuple[str, ...]  # why ours stays in a file, a sentence a file
     launcher: Path | None
+    schedule: str  # the scheduler that calls the nights, "" for none
     service: str  # the running service in a few words, "" when none runs
     data: Path | None  # only with purge
     projects: tuple[Marks, ...]
@@ -57,6 +58,8 @@ class Leaving:
         found += [f"git       {plan.line} in {plan.exclude}" for plan in self.hooks if plan.exclude is not None]
         if self.service:
             found.append(f"service   {self.service} is stopped")
+        if self.schedule:
+            found.append(f"schedule  the nightly call in {self.schedule}")
         if self.launcher is not None:
             found.append(f"launcher  {self.launcher}")
         for project in self.projects:
@@ -75,6 +78,7 @@ def plan(data: Path, *, purge: bool) -> Leaving:
         hooks=tuple(hooks),
         stuck=tuple(stuck),
         launcher=path if path.exists() else None,
+        schedule=nights.read(data).kind,
         service=_running_service(data),
         data=data if purge and data.exists() else None,
         projects=tuple(_projects(data)) if purge else (),
@@ -88,6 +92,10 @@ def carry_out(leaving: Leaving, data: Path, env: Mapping[str, str], *, say: Call
             hooks_install.remove(change, data)
         except RecallError as error:
             say(str(error))
+    try:
+        schedule_install.take_out(data, env)
+    except RecallError as error:
+        say(str(error))
     stop_service(data)
     if leaving.launcher is not None:
         leaving.launcher.unlink(missing_ok=True)

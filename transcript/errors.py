@@ -15,6 +15,7 @@ RecallError
 ├── LockBusy             another process holds the lock
 ├── CaptureError         a source of transcripts cannot be taken in
 ├── HookInstallError     a harness's settings cannot be changed
+├── ScheduleError        the system's scheduler cannot be asked, or refuses a change
 ├── NotConfirmed         a question was answered with no, or nobody was there to answer
 ├── StoreError           the index
 │   ├── IndexMissing     nothing indexed yet
@@ -91,6 +92,10 @@ class CaptureError(RecallError):
 
 class HookInstallError(RecallError):
     """A harness's settings cannot be changed."""
+
+
+class ScheduleError(RecallError):
+    """The system's scheduler cannot be asked, or refuses a change."""
 
 
 class PackError(RecallError):

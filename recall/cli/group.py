@@ -47,6 +47,7 @@ COMMANDS = {
     "observe": "observe",
     "checkpoint": "checkpoint",
     "consolidate": "consolidate",
+    "schedule": "schedule",
     "review": "review",
     "project": "project",
     "replay": "replay",

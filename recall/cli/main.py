@@ -11,7 +11,7 @@ from pathlib import Path
 
 PACKAGES = ("transcript", "indexer", "scoring", "recall", "consolidation", "health", "eval")
 HOME = Path(__file__).resolve().parents[2]
-_START = "import sys; sys.path.append(sys.argv.pop(1)); from recall.cli.main import main; sys.exit(main())"
+START = "import sys; sys.path.append(sys.argv.pop(1)); from recall.cli.main import main; sys.exit(main())"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -58,7 +58,7 @@ def needs_isolation() -> bool:
 
 def restart_isolated(args: list[str]) -> int:
     """Start the same command under `python -I` (`-E -P` where we are installed in the user's own site)."""
-    command = [sys.executable, *isolation_flags(), "-c", _START, str(HOME), *args]
+    command = [sys.executable, *isolation_flags(), "-c", START, str(HOME), *args]
     if os.name != "nt":
         sys.stdout.flush()
         sys.stderr.flush()

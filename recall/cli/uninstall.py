@@ -1,4 +1,4 @@
-"""`recall uninstall`: take the hooks and the service away, and the data on request."""
+"""`recall uninstall`: take hooks, service and nightly call away, and the data on request."""
 
 import click
 
@@ -13,7 +13,7 @@ from transcript.errors import HookInstallError
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @pass_app
 def command(app: App, purge: bool, dry_run: bool, yes: bool) -> None:
-    """Take recall's hooks and service away.
+    """Take recall's hooks, service and nightly call away.
 
     Out of every settings file they were put in; everything else there stays byte for byte. The records stay
     unless you say --purge; with them goes the memory of what was kept out and what was erased, and a later install

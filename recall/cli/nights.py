@@ -1,0 +1,89 @@
+"""Gives each project its night in a process of its own, bounded, and at low priority."""
+
+from __future__ import annotations
+
+import contextlib
+import json
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from datetime import time
+from pathlib import Path
+
+from recall.cli.app import App
+from recall.cli.main import HOME, START, isolation_flags
+from recall.config import Config, load
+from recall.nights import FAILED, Ended, Outcome, run
+
+GOODBYE_S = 10.0
+NIGHT = ("consolidate", "--nightly", "--json")
+
+
+def nightly(app: App, *, anyway: bool) -> Ended:
+    """Do what is due for every project; `anyway` does it whether due or not."""
+    from indexer.power import lower_priority
+
+    settings = user_config(app).schedule()
+    lower_priority()
+    return run(
+        app.data,
+        lambda root, seconds: night_of(root, seconds, app.data, app.env),
+        now=app.now(),
+        at=time(*settings.time()),
+        minutes=settings.minutes,
+        anyway=anyway,
+    )
+
+
+def user_config(app: App) -> Config:
+    """The user's settings, no project's: the scheduler calls from no project's folder."""
+    return load(app.data, None, app.env)
+
+
+def isolated() -> list[str]:
+    """Return the words that start this very `recall` by its interpreter, clean of what the environment brings."""
+    return [sys.executable, *isolation_flags(), "-c", START, str(HOME)]
+
+
+def night_of(root: Path, seconds: float, data: Path, env: Mapping[str, str]) -> Outcome:
+    """Run the night of one project; what is not over after so many seconds is ended with all that it started."""
+    own = {name: value for name, value in env.items() if name != "RECALL_CHILD"}  # a child of ours captures nothing
+    child = subprocess.Popen(
+        [*isolated(), *NIGHT],
+        cwd=root,
+        env={**own, "RECALL_HOME": str(data)},
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+    )
+    try:
+        out, _ = child.communicate(timeout=seconds)
+    except subprocess.TimeoutExpired:
+        return Outcome(FAILED, (f"not over after {seconds:.0f} s",))
+    finally:
+        _end(child)
+    try:
+        told = json.loads(out)
+        failed = tuple(str(part["name"]) for part in told["parts"] if part["state"] == FAILED)
+        return Outcome(str(told["state"]), failed)
+    except (ValueError, KeyError, TypeError):
+        return Outcome(FAILED, (f"ended with exit code {child.returncode}",))
+
+
+def _end(child: subprocess.Popen[bytes]) -> None:
+    """End a process that still runs: politely, and then with all that it started."""
+    if child.poll() is not None:
+        return
+    for number in ("SIGTERM", "SIGKILL"):
+        with contextlib.suppress(OSError):
+            if os.name == "nt":
+                child.kill()
+            else:
+                os.killpg(child.pid, getattr(signal, number))
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            child.wait(GOODBYE_S)
+    if child.stdout is not None:
+        child.stdout.close()
