@@ -260,7 +260,7 @@ class CoordDesk:
         with self.lock():
             self._settle_keys()
             self._mirror(done)
-            self._complete(done)
+            self._complete()
             self._bring_up(done, effects)
         return done
 
@@ -283,7 +283,7 @@ class CoordDesk:
             self.append(*(self.proposed(document, by="whoever wrote the file", adopted=True) for document in new))
         done.mirrored += [document.id for document in new]
 
-    def _complete(self, done: Settled) -> None:
+    def _complete(self) -> None:
         state = self.state()
         burned = self.keys.used_nonces(self.store_id) if state.applied else set()
         for one in state.applied:

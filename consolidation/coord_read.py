@@ -160,7 +160,7 @@ def _look_up(seen: View, live: Sequence[Mapping[str, Any]], refs: References) ->
     by_ref: dict[str, dict[str, Any]] = {}
     for item in reversed(live):
         for ref, then in lasting(item).items():
-            now = state_of(ref, str(then), refs.hash(ref))
+            now = state_of(str(then), refs.hash(ref))
             held = by_ref.setdefault(ref, {"ref": ref, "state": now, "of": []})
             held["of"].append(item["event_id"])
             if now in BAD:

@@ -54,7 +54,7 @@ class Target:
     kind: str = ""
 
 
-def state_of(ref: str, then: str, now: str) -> str:
+def state_of(then: str, now: str) -> str:
     """Return ok, changed, broken or unresolved for evidence by its hash when it was signed and now."""
     if then == now:
         return "unresolved" if then == UNRESOLVED else "ok"

@@ -113,6 +113,6 @@ def _evidence(desk: CoordDesk, report: Report) -> None:
         if one.item is None or one.event_id in ended:
             continue
         for ref, then in lasting(one.item).items():
-            code = {"broken": "evidence_broken", "changed": "evidence_changed"}.get(state_of(ref, then, refs.hash(ref)))
+            code = {"broken": "evidence_broken", "changed": "evidence_changed"}.get(state_of(then, refs.hash(ref)))
             if code:
                 report(code, f"event {one.event_id} ({ref})")

@@ -49,7 +49,7 @@ def decide(
     if same is not None and last.verdict != "supersede":
         return same
     if last.verdict not in ACCEPTED:
-        return _unverified(candidate, computed, last)
+        return _unverified(candidate, computed)
     reason = "accepted" if last.label == "claim" and candidate.why else "accepted_inference"
     return Decision(candidate.id, "memory", reason, memory=written_id(candidate.id), target=last.target)
 
@@ -109,7 +109,7 @@ def _said_before(
     return None
 
 
-def _unverified(candidate: Candidate, computed: Verdict, last: Verdict) -> Decision:
+def _unverified(candidate: Candidate, computed: Verdict) -> Decision:
     """Return what waits, and why; what a person puts in without support is kept as an inference at once."""
     conflicts = computed.conflicts
     if candidate.found_by in COMMANDED and not conflicts:

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from consolidation.coord_desk import CoordDesk, Settled
+    from consolidation.coord_desk import CoordDesk
     from consolidation.coord_effects import Parts, RecallEffects
     from consolidation.coord_schema import Document
     from transcript.coord_codes import Refusal
@@ -61,17 +61,16 @@ def _parts(app: App, workspace: Workspace, root: Path) -> Parts:
     return Parts(gate, fit, PackEffects(workspace, root, settings_of(app)))
 
 
-def settle(desk: CoordDesk, effects: RecallEffects) -> Settled:
+def settle(desk: CoordDesk, effects: RecallEffects) -> None:
     """Take new documents into the record, finish what a crash left, and let declined candidates wait no more."""
     from transcript.event import stamp
 
     with desk.lock():
-        done = desk.settle(effects)
+        desk.settle(effects)
         found = effects.declines(_turned_down(desk), stamp(desk.now))
         if found:
             desk.append(*found)
             effects.changed.add("memories")
-    return done
 
 
 def _turned_down(desk: CoordDesk) -> dict[str, Mapping[str, object]]:
