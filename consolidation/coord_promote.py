@@ -67,9 +67,12 @@ def promote(desk: CoordDesk, event_id: str, folder: Path, *, actor: str, dry_run
 
 def _place(root: Path, folder: Path) -> Path:
     """Return the folder, a plain one of the repository that git does not ignore."""
-    whole, top = folder.resolve(), root.resolve()
+    try:
+        whole, top = folder.resolve(), root.resolve()
+    except (OSError, ValueError, RuntimeError):  # a name that no file can have, a link to itself
+        raise Refusal("bad_place", "to", "no folder can have this name").error() from None
     inside = whole.is_relative_to(top)
-    parts = whole.relative_to(top).parts if inside else ()
+    parts = [part.casefold() for part in whole.relative_to(top).parts] if inside else []
     if not inside or ".git" in parts or f"{parts[0] if parts else ''}/" in IGNORED:
         raise Refusal("bad_place", "to", "name a folder of the repository, such as docs/evidence").error()
     if whole.exists() and not whole.is_dir():

@@ -201,7 +201,7 @@ class Log:
         try:
             places = self.ids().matching(name)
         except ValueError as error:
-            raise PointerError(f"not a source pointer: '{name}': {error}") from None
+            raise PointerError(f"not a source pointer: '{name[:80]}': {error}") from None
         if not places:
             raise PointerError(f"no event {name} in this workspace; see 'recall query'")
         if len(places) > 1:

@@ -1,6 +1,7 @@
 """`recall coord`, each command as an agent or a person runs it."""
 
 import json
+import os
 import random
 import shutil
 import subprocess
@@ -639,10 +640,12 @@ def test_one_item_is_promoted_with_a_manifest(shop: Shop) -> None:
     assert len(fold_proposals(shop.log).promoted) == 1
 
 
-@pytest.mark.parametrize("to", ["..", "/tmp", ".coord", ".recall/x", ".git/x", "build/out"])
+@pytest.mark.parametrize("to", ["..", "/tmp", ".coord", ".recall/x", ".git/x", ".Git/x", "build/out", "loop/x"])
 def test_an_item_is_promoted_into_the_repository_alone(shop: Shop, to: str) -> None:
     item = shop.applied()
     (shop.folder / ".gitignore").write_text("build/\n")
+    if os.name == "posix":
+        (shop.folder / "loop").symlink_to("loop")
 
     assert shop.told("promote", item, "--to", to, code=1)["code"] == "bad_place"
     assert not (shop.folder / "build").exists()
