@@ -34,6 +34,11 @@ def wide(audience: str | None) -> bool:
 
 
 def widest(*audiences: str | None) -> str:
-    """Return the one of these before which the least may be said; "project" where none is named."""
-    named = [one if one in AUDIENCES else PEER for one in audiences if one]
+    """Return the one of these before which the least may be said; "project" where none is named.
+
+    UNKNOWN where one of them is none of the audiences.
+    """
+    named = [one for one in audiences if one]
+    if not set(named) <= set(AUDIENCES):
+        return UNKNOWN
     return max(named, key=AUDIENCES.index, default=PROJECT)

@@ -93,10 +93,9 @@ class Facets:
         )
 
     def granted(self, event: str, audience: str | None, channel: str | None, now: datetime) -> bool:
-        """Say whether a grant of this very item holds now for this audience on this channel."""
-        reading = audience if audience in audiences.AUDIENCES else audiences.PEER
+        """Say whether a grant of this very item holds now for this audience on this channel; unknown ones have none."""
         return any(
-            to == reading and where in ("", channel or "") and (not until or now < datetime.fromisoformat(until))
+            to == audience and where in ("", channel or "") and (not until or now < datetime.fromisoformat(until))
             for to, where, until in self._all("grants").get(event, ())
         )
 

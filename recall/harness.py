@@ -7,9 +7,8 @@ On the hook path: standard library only.
 """
 
 import json
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from recall.audiences import UNKNOWN
 from recall.contracts import CONTINUE, CONTRACTS, MARKS, PROMPT, START, TOP, Contract
 from recall.session_state import NOTHING, Cue, cue
 
@@ -121,15 +120,7 @@ def _taken(contract: Contract, event: str, found: dict[str, object]) -> Payload 
     if event == PROMPT and contract.repeats and not values["prompt"].strip():
         return Refused("")
     values["source"] = SOURCES.get(values["source"], values["source"])
-    return Payload(contract.harness, event, **values, cue=_cue(found) if contract.tells_facets else NOTHING)
-
-
-def _cue(found: dict[str, object]) -> Cue:
-    """Return the facets that a payload names. Where it does not say readably who reads along, nobody is trusted."""
-    said = cue(found)
-    if any(found.get(name) and not getattr(said, name) for name in ("audience", "channel")):
-        return replace(said, audience=UNKNOWN)
-    return said
+    return Payload(contract.harness, event, **values, cue=cue(found) if contract.tells_facets else NOTHING)
 
 
 def answer(payload: Payload, block: str) -> bytes:

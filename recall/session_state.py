@@ -67,8 +67,13 @@ def entries(run_dir: Path) -> dict[str, Cue]:
 
 
 def cue(said: Mapping[str, object]) -> Cue:
-    """Return the facets that a payload or a file names; anything but a short line of text is none."""
-    return Cue(**{name: value for name in FACETS if (value := _line(said.get(name)))})
+    """Return the facets that a payload or a file names; anything but a short line of text is none.
+
+    Where that does not say readably who reads along, nobody is trusted.
+    """
+    found = Cue(**{name: value for name in FACETS if (value := _line(said.get(name)))})
+    unread = any(said.get(name) and not getattr(found, name) for name in ("audience", "channel"))
+    return replace(found, audience=UNKNOWN) if unread else found
 
 
 def written(run_dir: Path, said: Cue, session: str = EVERY) -> Path:

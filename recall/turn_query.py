@@ -22,10 +22,12 @@ _COMMAND = re.compile(r"\s*/([A-Za-z][\w:.-]{0,99})(?:\s|$)")  # `/name ...`, ne
 
 
 def query_of(payload: Payload, workspace: Workspace | None, audience: AudienceSettings) -> Query:
-    """Return the query of a payload: what it says itself wins over what was said of its session, then the settings."""
-    cue = payload.cue
-    if workspace is not None:
-        cue = cue.over(session_state.of(workspace.run_dir, payload.session))
+    """Return the query of a payload: what it says itself wins over what was said of its session, then the settings.
+
+    Of who reads along the widest of all counts: none of them lets more be seen than another.
+    """
+    said = session_state.of(workspace.run_dir, payload.session) if workspace is not None else session_state.NOTHING
+    cue = payload.cue.over(said)
     typed = _COMMAND.match(payload.prompt)
     return Query(
         payload.prompt,
@@ -34,7 +36,7 @@ def query_of(payload: Payload, workspace: Workspace | None, audience: AudienceSe
         payload.cwd,
         role=cue.role or None,
         channel=cue.channel or None,
-        audience=reading(cue, audience),
+        audience=widest(reading(cue, audience), reading(said, audience)),
         command=cue.command or (typed[1] if typed else None),
         skill=cue.skill or None,
         task=cue.task or None,
@@ -43,10 +45,10 @@ def query_of(payload: Payload, workspace: Workspace | None, audience: AudienceSe
 
 
 def reading(cue: Cue, settings: AudienceSettings) -> str:
-    """Return who reads along: who is named, else the settings' audience; on a shared channel others do at least."""
-    who = cue.audience or settings.session
+    """Return who reads along: the widest of who is named and the settings' audience, on a shared channel others."""
     shared = settings.shared_channels.split()
-    return widest(who, SHARED) if cue.channel and (cue.channel in shared or EVERY_CHANNEL in shared) else who
+    on_shared = cue.channel and (cue.channel in shared or EVERY_CHANNEL in shared)
+    return widest(settings.session, cue.audience, SHARED if on_shared else None)
 
 
 def project_of(cwd: str, root: Path | None) -> str:

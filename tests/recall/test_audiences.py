@@ -88,7 +88,7 @@ def test_an_audience_that_nobody_knows_is_the_narrowest(audience):
 
     assert seen == {("shared", t) for t in MEMORY_TYPES if t != "user_preference"}
     assert wide(audience)
-    assert widest("private", audience or "nobody") == "peer"
+    assert widest("private", audience or "nobody") == UNKNOWN
 
 
 def test_every_type_of_memory_reaches_each_audience_by_its_class_alone(held, index):
@@ -139,6 +139,16 @@ def test_a_granted_message_leaves_without_the_prompt_that_it_answers(held, index
     assert found == {answer.event}
     assert "kestrel" not in block
     assert "kestrel" in shown(held, audience="project")[1]
+
+
+def test_nothing_that_was_granted_reaches_an_audience_that_nobody_knows(held, index):
+    memory = remembered(held, "alpha", privacy="private")
+    granted(held, memory.id, "peer")
+    index()
+
+    assert memory.id in shown(held, audience="peer")[0]
+    assert memory.id not in shown(held, audience=UNKNOWN)[0]
+    assert widest("peer", UNKNOWN) == widest(UNKNOWN, "shared") == widest("public") == UNKNOWN
 
 
 def test_a_grant_ends_with_its_time_its_channel_and_its_withdrawal(held, index):
@@ -254,6 +264,9 @@ def test_a_payload_that_does_not_say_readably_who_reads_along_trusts_nobody(said
         (Cue(channel="ops", audience="peer"), AudienceSettings("private", "ops"), "peer"),
         (Cue(channel="anything"), NOT_READ, "shared"),
         (Cue(), NOT_READ, "project"),
+        (Cue(audience="private"), NOT_READ, "project"),
+        (Cue(audience="private"), AudienceSettings("shared"), "shared"),
+        (Cue(audience="peer"), AudienceSettings("project"), "peer"),
     ],
 )
 def test_who_reads_along_is_who_is_named_and_on_a_shared_channel_others(cue, settings, expected):
@@ -271,6 +284,24 @@ def test_a_payload_wins_over_its_session_and_that_over_the_workspace(held):
 
     assert (query.role, query.channel, query.skill) == ("reviewer", "sales", "triage")
     assert query_of(replace(payload, session="s2"), workspace, AudienceSettings()).role == "writer"
+
+
+@pytest.mark.parametrize("said", [Cue(audience="shared"), Cue(channel="ops")])
+def test_no_payload_makes_a_session_more_private_than_it_was_said_to_be(held, said):
+    workspace = held.log.workspace
+    written(workspace.run_dir, said, "s1")
+    payload = recognise("pi", neutral(channel="dm", audience="private"))
+    assert isinstance(payload, Payload)
+
+    assert query_of(payload, workspace, AudienceSettings("private", "ops")).audience == "shared"
+    assert query_of(replace(payload, session="s2"), workspace, AudienceSettings("private", "ops")).audience == "private"
+
+
+@pytest.mark.parametrize("value", [["shared"], 3, "x" * 300, {"is": "shared"}])
+def test_a_file_of_sessions_that_does_not_say_readably_who_reads_along_trusts_nobody(tmp_path: Path, value):
+    (tmp_path / "session.json").write_text(json.dumps({"version": 1, "sessions": {"": {"audience": value}}}))
+
+    assert of(tmp_path, "s1").audience == UNKNOWN
 
 
 @pytest.mark.parametrize(
