@@ -23,7 +23,6 @@ from recall.standing_context import EVERYONE, FILE, LOADED, OTHER_ROLE, OVER, VE
 from recall.standing_places import MEMORY, PROCEDURAL, SEMANTIC, Entry, places, refreshed
 from transcript.canonical import sha256_hex
 from transcript.errors import ConfigError
-from transcript.event import stamp
 from transcript.log import Log
 from transcript.memories import Memory, MemoryState, fold_memories
 from transcript.paths import write_atomic
@@ -41,7 +40,6 @@ class StandingSet:
     """
 
     role: str
-    compiled: str
     budget: int
     entries: tuple[tuple[Entry, str], ...] = ()
     failed: tuple[tuple[str, str], ...] = ()
@@ -111,7 +109,6 @@ def compile(workspace: Workspace, settings: Settings, *, role: str | None = None
     texts = standing_files.procedures(where, workspace.root)
     return StandingSet(
         role,
-        stamp(now),
         settings.standing.chars,
         tuple(listed),
         (*found.failed, *failed),
@@ -126,16 +123,11 @@ def compile(workspace: Workspace, settings: Settings, *, role: str | None = None
 
 def write(workspace: Workspace, found: StandingSet) -> Path:
     """Leave it for the hooks, and return the file. What is not told stands in it without its words."""
-    entries = [
-        {**asdict(one), "text": one.text if one.loaded_by == "recall" else "", "state": state, "chars": len(one.text)}
-        for one, state in found.entries
-    ]
+    entries = [{**asdict(one), "text": one.text if one.loaded_by == "recall" else ""} for one, _ in found.entries]
     held = {
         "version": VERSION,
-        "compiled": found.compiled,
         "role": found.role,
         "budget": found.budget,
-        "chars": found.chars,
         "entries": entries,
         "failed": [list(one) for one in found.failed],
         "files": dict(found.files),
