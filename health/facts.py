@@ -381,6 +381,15 @@ class SeriesFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class MachineFacts:
+    """Where the report was made."""
+
+    system: str = ""
+    python: str = ""
+    cpus: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Everything one report is made of."""
 
@@ -405,4 +414,6 @@ class Facts:
     quality: QualityFacts = field(default_factory=QualityFacts)
     disk: DiskFacts = field(default_factory=DiskFacts)
     series: SeriesFacts = field(default_factory=SeriesFacts)
+    machine: MachineFacts = field(default_factory=MachineFacts)
+    since: float | None = None  # turns, counters and series are those from then on
     broken: tuple[str, ...] = ()  # groups of these facts that could not be read, each with the kind of error

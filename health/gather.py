@@ -1,5 +1,7 @@
 """Reads everything the report is made of, once, without writing anything."""
 
+import os
+import platform
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from datetime import datetime
@@ -14,6 +16,7 @@ from health.facts import (
     Facts,
     FreshnessFacts,
     IndexFacts,
+    MachineFacts,
     MemoryFacts,
     RecordFacts,
     ScheduleFacts,
@@ -52,6 +55,7 @@ def gather(
     settings: IndexSettings,
     load: Callable[[], Embedder],
     last: int = 50,
+    since: float | None = None,
     hooked: bool = True,
     known: IndexFacts | None = None,
     consolidation: ConsolidationSettings | None = None,
@@ -59,6 +63,7 @@ def gather(
 ) -> Facts:
     """Return the facts of a workspace; load is called once and tells whether the model is there.
 
+    last is how many turns are looked back on, since the moment from which on turns, counters and series count.
     hooked is False where no harness is meant to call: hooks are then left out of the report. known are figures of the
     index as they were last counted: then only what tells whether it works at all is read, and load is not called.
     canon is the setting `freshness.canon`.
@@ -81,18 +86,20 @@ def gather(
     facts = Facts(
         workspace=workspace.id,
         now=at,
+        since=since,
+        machine=MachineFacts(platform.system(), platform.python_version(), os.cpu_count()),
         record=read("record", lambda: record_facts(workspace, sessions=_sessions(workspace)), RecordFacts()),
         index=index,
         capture=capture,
-        hooks=read("hooks", lambda: hook_facts(workspace, data, now=at, native_last_write=written), ())
+        hooks=read("hooks", lambda: hook_facts(workspace, data, now=at, native_last_write=written, since=since), ())
         if hooked
         else (),
         backend=read("interpreter", lambda: interpreter_facts(data, backend), backend),
-        turns=read("turns", lambda: turn_facts(workspace, last=last, data=data, now=at), TurnFacts()),
+        turns=read("turns", lambda: turn_facts(workspace, last=last, data=data, now=at, since=since), TurnFacts()),
         memories=read("memories", lambda: memory_facts(workspace, data, shape, now=now), MemoryFacts()),
         approvals=read("approvals", lambda: approval_facts(workspace, data, now=now), ApprovalFacts()),
         standing=read("standing", lambda: standing_facts(workspace, data), StandingFacts()),
-        series=read("series", lambda: SeriesFacts(series.read(workspace)), SeriesFacts()),
+        series=read("series", lambda: SeriesFacts(series.read(workspace, since=since)), SeriesFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),
         window=read("window", lambda: window_facts(workspace, env, shape), WindowFacts()),

@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import replace
 from datetime import datetime
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 
 from health.facts import BackendFacts, HookFacts, TurnFacts
@@ -19,6 +19,7 @@ from recall.hook_registry import Installed
 from recall.hook_turn import read_beat
 from recall.use import read_uses
 from transcript.errors import HookInstallError, RecordError
+from transcript.event import moment
 from transcript.log import Log
 from transcript.workspace import Workspace
 
@@ -33,13 +34,13 @@ _PROBE = (
 
 
 def hook_facts(
-    workspace: Workspace, data: Path, *, now: float, native_last_write: Mapping[str, float]
+    workspace: Workspace, data: Path, *, now: float, native_last_write: Mapping[str, float], since: float | None = None
 ) -> tuple[HookFacts, ...]:
     """Return the hook of each harness that has one here: installed where, when it fired, how often it failed lately.
 
-    Where there is none at all, Claude Code's is said to be missing.
+    Lately is within a week, or since a moment. Where there is none at all, Claude Code's is said to be missing.
     """
-    counted = hook_counters.read(data, since=int(now - COUNTED_DAYS * 86400))
+    counted = hook_counters.read(data, since=_from(since, now))
     try:
         here = [entry for entry in hook_registry.registered(data) if _reaches(entry, workspace)]
     except HookInstallError as error:
@@ -96,16 +97,27 @@ def _drift(entry: Installed, data: Path) -> str:
     return f"{entry.file} no longer holds all that we wrote" if plan.changes else ""
 
 
-def turn_facts(workspace: Workspace, *, last: int, data: Path, now: float) -> TurnFacts:
-    """Return the newest turns of hooks from the ledger; searches by command do not count as turns."""
+def _from(since: float | None, now: float) -> int:
+    """The moment from which on failures count."""
+    return int(now - COUNTED_DAYS * 86400 if since is None else since)
+
+
+def turn_facts(workspace: Workspace, *, last: int, data: Path, now: float, since: float | None = None) -> TurnFacts:
+    """Return the newest turns of hooks from the ledger, at most `last`, from `since` on.
+
+    Searches by command do not count as turns.
+    """
     try:
-        rows = list(islice(ledger.turns(Log(workspace), modes=ledger.HOOK_MODES), last))
+        found = ledger.turns(Log(workspace), modes=ledger.HOOK_MODES)
+        if since is not None:
+            found = takewhile(lambda row: moment(row.ts).timestamp() >= since, found)
+        rows = list(islice(found, last))
     except (RecordError, OSError):
         rows = []
     bodies = [row.body for row in rows]
     held = read_uses(workspace.run_dir)
     uses = [held[row.id] for row in rows if row.id in held]
-    counted = hook_counters.read(data, since=int(now - COUNTED_DAYS * 86400))
+    counted = hook_counters.read(data, since=_from(since, now))
     return TurnFacts(
         wanted=last,
         modes=dict(Counter(_mode(body) for body in bodies)),

@@ -1,17 +1,20 @@
 """The health report: every signal over the facts, in one model with a human and a JSON rendering."""
 
 import json
-from collections.abc import Iterable
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
 from health.catalog import BROKEN, CATALOG, known
-from health.facts import Facts, Point
+from health.facts import Facts, MachineFacts, Point
 from health.known import Area, Known
 from health.series import Changes, changes
 from health.signal import Level, Signal
+from recall.version import VERSION
 from transcript.telling import counted, minute
 
+SCHEMA_VERSION = 1
 FIRST_SCREEN = ("duplicate_ratio", "embeddings_failed", "capture_lag", "unindexed", "vector_search", "embedder")
 
 
@@ -23,6 +26,8 @@ class Report:
     at: float
     signals: tuple[Signal, ...]
     series: tuple[Point, ...] = ()
+    machine: MachineFacts = field(default_factory=MachineFacts)
+    since: float | None = None
 
     @property
     def changes(self) -> Changes:
@@ -43,18 +48,32 @@ class Report:
         """Return the worst level of an area's signals, OK for none."""
         return max((signal.level for signal in self.signals if known(signal.id).area is area), default=Level.OK)
 
-    def to_json(self) -> str:
-        """Return the report as one JSON object."""
-        return json.dumps(
-            {
-                "workspace": self.workspace,
-                "at": _stamp(self.at),
-                "level": self.level.name.lower(),
-                "signals": [signal.to_dict() for signal in self.signals],
+    def to_json(self, *, series: bool = False) -> str:
+        """Return the report as one JSON object, health/schema/report.schema.json; series adds the kept reports."""
+        changes = self.changes
+        held: dict[str, object] = {
+            "schema_version": SCHEMA_VERSION,
+            "version": VERSION,
+            "workspace": self.workspace,
+            "at": _stamp(self.at),
+            "since": None if self.since is None else _stamp(self.since),
+            "machine": asdict(self.machine),
+            "level": _name(self.level),
+            "exit_code": self.exit_code,
+            "areas": {str(area): _name(self.area(area)) for area in Area},
+            "changes": {
+                "failing_new": changes.failing_new,
+                "warning_new": changes.warning_new,
+                "mended": changes.mended,
+                "against": None if changes.against is None else _stamp(changes.against),
             },
-            ensure_ascii=False,
-            sort_keys=False,
-        )
+            "signals": [_signal(signal) for signal in self.signals],
+        }
+        if series:
+            held["series"] = [
+                {"at": _stamp(point.at), "level": point.level, "figures": dict(point.figures)} for point in self.series
+            ]
+        return json.dumps(_finite(held), ensure_ascii=False, allow_nan=False)
 
     def to_text(self, *, every: bool = False) -> str:
         """Return the report for people: verdict, problems, the first screen, and on request the rest."""
@@ -76,12 +95,8 @@ class Report:
 
 def assess(facts: Facts) -> Report:
     """Return every signal over the facts; an empty store is never well, and a signal that cannot be read fails."""
-    return Report(
-        facts.workspace,
-        facts.now,
-        tuple(signal for one in CATALOG for signal in _read(one, facts)),
-        facts.series.points,
-    )
+    signals = tuple(signal for one in CATALOG for signal in _read(one, facts))
+    return Report(facts.workspace, facts.now, signals, facts.series.points, facts.machine, facts.since)
 
 
 def _read(one: Known, facts: Facts) -> Iterable[Signal]:
@@ -115,6 +130,24 @@ def _block(signal: Signal) -> list[str]:
     if len(signal.details) > 5:
         lines.append(f"{'':<8}and {len(signal.details) - 5} more; --json lists them")
     return [*lines, f"{'':<6}-> {signal.action}", ""] if signal.action else [*lines, ""]
+
+
+def _signal(signal: Signal) -> dict[str, object]:
+    of = known(signal.id)
+    return {**signal.to_dict(), "area": of.area, "remedy": of.command(signal.id), "safe": of.safe}
+
+
+def _finite(value: object) -> object:
+    """A value of JSON in which what is no number is null."""
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, Mapping):
+        return {name: _finite(inner) for name, inner in value.items()}
+    return [_finite(inner) for inner in value] if isinstance(value, (list, tuple)) else value
+
+
+def _name(level: Level) -> str:
+    return level.name.lower()
 
 
 def _stamp(at: float) -> str:

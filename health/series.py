@@ -98,14 +98,19 @@ def draft(facts: Facts, signals: Iterable[Signal], level: Level, now: datetime) 
     )
 
 
-def read(workspace: Workspace, *, most: int = MOST_POINTS) -> tuple[Point, ...]:
-    """Return the kept reports of a workspace, oldest first, thinned evenly to `most`; the newest always stays."""
+def read(workspace: Workspace, *, since: float | None = None, most: int = MOST_POINTS) -> tuple[Point, ...]:
+    """Return the kept reports of a workspace, oldest first, thinned evenly to `most`; the newest always stays.
+
+    With since, those from that moment on, and the newest in any case: what is new is told against it.
+    """
     log = Log(workspace)
     try:
         events = [event for event in log.read(sieve=Sieve((type_field(TYPE),))) if event.type == TYPE]
         points = sorted((_point(event, log.body(event)) for event in events if event.body), key=lambda one: one.at)
     except RecordError:  # what is wrong with the record has signals of its own
         return ()
+    if since is not None:
+        points = [point for point in points if point.at >= since] or points[-1:]
     step = -(-len(points) // most) or 1
     return tuple(reversed(points[::-1][::step]))
 

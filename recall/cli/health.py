@@ -2,20 +2,37 @@
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import click
 
-from recall.cli.app import App, choose, demo_option, pass_app
+from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.output import say
+from transcript.errors import ConfigError
+
+LAST = 50  # turns
+ALL = 10**9
 
 
 @click.command()
 @click.option("--all", "every", is_flag=True, help="Print the signals that are well, too.")
-@click.option("--last", type=click.IntRange(min=1), default=50, show_default=True, help="Turns to look back on.")
+@click.option("--last", type=click.IntRange(min=1), help="Turns to look back on: 50, with --since all.")
+@click.option("--since", metavar="AGE|DATE", help="Turns, failures and kept reports from then on: 7d, 2026-03-01.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every signal.")
+@click.option("--series", is_flag=True, help="With --json: the kept reports of past nights, too.")
 @demo_option
 @click.pass_context
 @pass_app
-def command(app: App, ctx: click.Context, every: bool, last: int, as_json: bool, demo: bool) -> None:
+def command(
+    app: App,
+    ctx: click.Context,
+    every: bool,
+    last: int | None,
+    since: str | None,
+    as_json: bool,
+    series: bool,
+    demo: bool,
+) -> None:
     """Print whether recall works here.
 
     First what is wrong, then the figures that matter most: duplicates, failed embeddings, lag, backend, hooks.
@@ -29,6 +46,8 @@ def command(app: App, ctx: click.Context, every: bool, last: int, as_json: bool,
     from health.report import assess
     from indexer.embedder import Embedder, load
 
+    if series and not as_json:
+        raise click.UsageError("--series goes with --json")
     chosen = choose(app, demo)
     settings = chosen.config.index()
 
@@ -42,11 +61,22 @@ def command(app: App, ctx: click.Context, every: bool, last: int, as_json: bool,
         now=chosen.now(),
         settings=settings,
         load=embedder,
-        last=last,
+        last=last or (LAST if since is None else ALL),
+        since=None if since is None else _from(since, chosen).timestamp(),
         hooked=not demo,
         consolidation=chosen.config.consolidation(),
         canon=chosen.config.freshness().canon,
     )
     report = assess(facts)
-    say(report.to_json() if as_json else report.to_text(every=every))
+    say(report.to_json(series=series) if as_json else report.to_text(every=every))
     ctx.exit(report.exit_code)
+
+
+def _from(text: str, app: App) -> datetime:
+    """The moment that an age or a date names."""
+    from recall.cli.retention import days
+
+    try:
+        return moment(text)
+    except ConfigError:
+        return app.now() - days(text)

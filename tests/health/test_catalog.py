@@ -7,8 +7,7 @@ import shlex
 
 import click
 import pytest
-from support import health_cases
-from support.health_cases import WELL, Case
+from support.health_cases import WELL, cases
 
 import health.signals
 from health.catalog import CATALOG, known
@@ -24,9 +23,7 @@ UNITS = {
 }  # fmt: skip
 LONGEST = 160
 
-CASES: dict[str, Case] = {}
-for found in pkgutil.iter_modules(health_cases.__path__):
-    CASES |= importlib.import_module(f"support.health_cases.{found.name}").CASES
+CASES = cases()
 THRICE = [(id, at) for id in CASES for at in range(3)]
 
 

@@ -4,6 +4,8 @@ One module here for one of health.signals, under its name; tests/health/test_cat
 that has none.
 """
 
+import importlib
+import pkgutil
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -62,6 +64,14 @@ class Case:
     says: tuple[str, str, str]
     levels: tuple[Level, Level, Level] = (OK, WARN, FAIL)
     healthy: Facts = WELL
+
+
+def cases() -> dict[str, Case]:
+    """Return the cases of every signal, by id."""
+    found: dict[str, Case] = {}
+    for module in pkgutil.iter_modules(__path__):
+        found |= importlib.import_module(f"{__name__}.{module.name}").CASES
+    return found
 
 
 def well(group: str, **changes: Any) -> Facts:
