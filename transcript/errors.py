@@ -13,8 +13,11 @@ RecallError
 ├── DraftFailed          a drafter did not answer, or not in the form that was asked for
 ├── ReviewFailed         a reviewer did not answer, or not in the form that was asked for
 ├── LockBusy             another process holds the lock
+├── BackupError          a backup cannot be made, is not as its manifest says, or cannot be restored here
+│   └── BackupNewer      made by a newer version
 ├── CaptureError         a source of transcripts cannot be taken in
 ├── HookInstallError     a harness's settings cannot be changed
+├── ServiceError         the resident service does not start, or does not end
 ├── ScheduleError        the system's scheduler cannot be asked, or refuses a change
 ├── NotConfirmed         a question was answered with no, or nobody was there to answer
 ├── StoreError           the index
@@ -86,12 +89,24 @@ class LockBusy(RecallError):
     """Another process holds the lock."""
 
 
+class BackupError(RecallError):
+    """A backup cannot be made, is not as its manifest says, or cannot be restored here."""
+
+
+class BackupNewer(BackupError):
+    """The backup was made by a newer version."""
+
+
 class CaptureError(RecallError):
     """A source of transcripts cannot be taken in."""
 
 
 class HookInstallError(RecallError):
     """A harness's settings cannot be changed."""
+
+
+class ServiceError(RecallError):
+    """The resident service does not start, or does not end."""
 
 
 class ScheduleError(RecallError):

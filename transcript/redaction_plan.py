@@ -11,6 +11,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from transcript.backup_places import out_of_reach
 from transcript.blobs import references
 from transcript.capture_state import CaptureState
 from transcript.errors import RecordError
@@ -21,7 +22,7 @@ from transcript.native import NativeStore
 from transcript.needles import Needles, leaves
 from transcript.projections import coord_files
 from transcript.proposals import fold_proposals
-from transcript.tombstones import LEAST, line_hash, record_hash, text_hash
+from transcript.tombstones import LEAST, Tombstones, line_hash, record_hash, text_hash
 from transcript.workspace import Workspace
 
 SAID = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning", "system", "unknown", "recall"})
@@ -152,6 +153,24 @@ def plan_retention(workspace: Workspace, before: datetime, *, reason: str = "") 
     return finder.plan
 
 
+def plan_known(workspace: Workspace, ids: Set[str], *, how: str = "forget", reason: str = "") -> Plan:
+    """Plan the erasure of the events in ids, of all that the tombstones know where ids is empty, with their source
+    lines: what was erased already, in a copy from before that.
+    """
+    held = Tombstones(workspace)
+    finder = _Finder(workspace, Plan(how, reason))
+
+    def erased(event: Event) -> bool:
+        spoken = event.type in SAID and event.type != "recall"
+        return spoken and held.record(event.type, event.ts, finder.log.body(event))
+
+    finder.events(lambda event: event.id in ids if ids else erased(event))
+    of_events = _OfEvents(finder.log, finder.plan)
+    finder.native(lambda source, raw: held.line(raw) or of_events(source, raw))
+    finder.files(Needles([]))
+    return finder.plan
+
+
 def said(body: dict[str, Any]) -> Iterator[str]:
     """Yield the verbatim texts of a body, those that blanks alone make up left out."""
     for name in ("text", "raw", "input"):
@@ -271,6 +290,7 @@ class _Finder:
                 self.plan.drop.append(path.relative_to(home).as_posix())
         self.plan.drop += [path.name for path in sorted(home.glob("index.sqlite.unreadable*"))]
         self.plan.sources = sorted(self._sources)
+        self.plan.unreachable += out_of_reach(self.workspace)
         known = CaptureState(self.workspace).sources
         for name in self.plan.sources:
             if name in known and not known[name].missing and Path(known[name].path).exists():

@@ -32,6 +32,8 @@ __all__ = [
     "USER",
     "Workspace",
     "adopt",
+    "claim",
+    "claimable",
     "exclude",
     "exclude_list",
     "excluded",
@@ -261,6 +263,41 @@ def take_name(
     _mark_project(taken, git_tree_at(root))
     shutil.rmtree(workspace.home, ignore_errors=True)
     return taken
+
+
+def claimable(name: str, root: Path, data: Path) -> Belonging:
+    """Return what a folder belongs to, where it may become a root of a workspace that is put back; reads only.
+
+    WorkspaceError where the folder has another workspace's record.
+    """
+    found = belonging(root, data)
+    if found.root is None:
+        raise WorkspaceError(f"{root} is no folder that can be a project")
+    if found.id not in (None, name) and found.status != "copied" and _has_record(data, str(found.id)):
+        raise WorkspaceError(f"{found.root} has a record of its own; name another folder, or move that record away")
+    return found
+
+
+def claim(name: str, root: Path, data: Path) -> Workspace:
+    """Make a project's folder a root of a workspace that was put back, and mark it; return the workspace."""
+    found = claimable(name, root, data)
+    place = os.fspath(found.root or root)
+
+    def change(table: dict[str, Entry]) -> None:
+        if found.id is not None and found.id != name and found.status != "copied":
+            table.pop(found.id, None)
+        entry = table.setdefault(name, Entry())
+        gone = [item for item in entry.roots if not Path(item).is_dir()]
+        entry.former = sorted({*entry.former, *gone})
+        entry.roots = [item for item in entry.roots if item not in gone and not same_place(item, place)] + [place]
+        if found.tree is not None and found.tree.owned:
+            entry.common = os.fspath(found.tree.common)
+
+    change_table(data, change)
+    workspace = _workspace(data, name, Path(place))
+    _make_home(workspace, lambda message: None)
+    _mark_project(workspace, found.tree)
+    return workspace
 
 
 def _workspace(data: Path, name: str, root: Path | None) -> Workspace:

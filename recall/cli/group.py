@@ -54,6 +54,8 @@ COMMANDS = {
     "log": "log",
     "export": "export",
     "import": "import_",
+    "backup": "backup",
+    "restore": "restore",
     "redact": "redact",
     "forget": "forget",
     "retention": "retention",

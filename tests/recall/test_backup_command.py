@@ -1,0 +1,156 @@
+"""`recall backup` and `recall restore` as a user types them, and health before and after."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+from support.backups import SECRET, holding, tree
+from support.command import runner
+from support.project import exchanges, git_project, take_in
+
+TALK = [
+    ("Which port does the pilot use?", "Port 8080, it is in deploy.toml."),
+    (f"The contact for the pilot is Robin, marker {SECRET}.", "Noted, Robin it is."),
+    ("Why is the queue so slow at night?", "The backup of the warehouse holds the table lock."),
+]
+# What is of a time, of the harness's own files, or of what only this machine did.
+OF_HERE = {
+    "capture_lag",
+    "file_modes",
+    "recall_latency",
+    "versions",
+    "sources_uncaptured",
+    "sources_missing",
+    "near_retention",
+    "harness_deletes",
+    "backup_age",
+    "code_edited",
+    "disk_free",
+}
+
+
+@pytest.fixture
+def recall(capsys):
+    return runner(capsys)
+
+
+@pytest.fixture
+def project(tmp_path, monkeypatch, capsys):
+    folder = git_project(tmp_path / "shop")
+    monkeypatch.chdir(folder)
+    take_in(folder, [exchanges(TALK)], words_only=True)
+    capsys.readouterr()
+    return folder
+
+
+def health(recall):
+    found = json.loads(recall("health", "--json").out)["signals"]
+    return {one["id"]: (one["level"], one["value"]) for one in found if one["id"] not in OF_HERE}
+
+
+def test_a_project_moves_to_another_machine(project, tmp_path, recall, monkeypatch):
+    before, disk = health(recall), tmp_path / "disk"
+    made = recall("backup", str(disk))
+    assert (made.code, made.out.count("verified")) == (0, 1)
+    other = git_project(tmp_path / "other")
+    monkeypatch.chdir(other)
+    monkeypatch.setenv("RECALL_HOME", str(tmp_path / "new"))
+
+    done = recall("restore", str(disk), "--project", str(other), "--json")
+
+    assert done.code == 0
+    assert json.loads(done.out)["root"] == str(other)
+    assert recall("verify").code == 0
+    after = health(recall)
+    assert after["stored"] == (before["stored"][0], before["stored"][1] + 1)  # indexing it left a note in the record
+    differ = {name for name, pair in after.items() if before.get(name) != pair}
+    assert differ <= {"stored", "chain", "sizes"}
+    assert {name: level for name, (level, _) in after.items()} == {name: level for name, (level, _) in before.items()}
+    assert before.keys() == after.keys()
+    assert "8080" in recall("query", "port of the pilot").out
+
+
+def test_what_is_forgotten_does_not_come_back_with_a_backup(project, tmp_path, recall):
+    """priv-forget-everywhere, 5 and 6: named while the backup has it, gone from the restored record and its index."""
+    disk = tmp_path / "disk"
+    assert recall("backup", str(disk)).code == 0
+    forgotten = recall("forget", SECRET, "--authorised")
+    assert f"out of reach: the backup in {disk}" in forgotten.out
+
+    done = recall("restore", str(disk), "--replace")
+
+    assert done.code == 0
+    assert "erased again" in done.out
+    [home] = [path for path in Path(tree_root()).iterdir() if ".before-" not in path.name]
+    assert holding(home, SECRET) == []
+    assert SECRET not in recall("query", "contact for the pilot").out
+    assert "8080" in recall("query", "port of the pilot").out
+    assert recall("backup", str(disk)).code == 0
+    assert holding(disk, SECRET) == []
+
+
+def tree_root():
+    return f"{os.environ['RECALL_HOME']}/workspaces"
+
+
+def test_a_record_here_is_not_replaced_unasked(project, tmp_path, recall):
+    disk = tmp_path / "disk"
+    recall("backup", str(disk))
+    held = tree(Path(tree_root()))
+
+    refused = recall("restore", str(disk))
+
+    assert refused.code == 1
+    assert "--replace sets the one here aside" in refused.err
+    looked = recall("restore", str(disk), "--replace", "--dry-run")
+    assert (looked.code, "would be set aside" in looked.out) == (0, True)
+    assert tree(Path(tree_root())) == held
+
+
+def test_damage_is_found_by_verify_only(project, tmp_path, recall):
+    disk = tmp_path / "disk"
+    recall("backup", str(disk))
+    assert json.loads(recall("backup", str(disk), "--verify-only", "--json").out)["ok"] is True
+    [key] = disk.glob("*/files/id.key")
+    key.write_bytes(b"x" * 32)
+    held = tree(disk)
+
+    found = recall("backup", str(disk), "--verify-only")
+
+    assert found.code == 1
+    assert "damaged" in found.out
+    assert "id.key was changed or cut" in found.out
+    assert tree(disk) == held
+    assert recall("backup", str(tmp_path / "empty"), "--verify-only").code == 1
+
+
+def test_all_projects_have_a_folder_each_and_this_ones_is_found(project, tmp_path, recall, monkeypatch):
+    second = git_project(tmp_path / "second")
+    monkeypatch.chdir(second)
+    recall("init")
+    disk = tmp_path / "disk"
+    planned = recall("backup", str(disk), "--all-projects", "--dry-run", "--json").rows()
+    assert {row["root"] for row in planned[0]["backups"]} == {str(project), str(second)}
+    assert not disk.exists()
+
+    made = recall("backup", str(disk), "--all-projects", "--json").rows()[0]
+
+    assert made["ok"] is True
+    assert len(made["backups"]) == len(list(disk.iterdir())) == 2
+    monkeypatch.chdir(project)
+    mine = json.loads(recall("restore", str(disk), "--dry-run", "--replace", "--json").out)
+    assert mine["root"] == str(project)
+    monkeypatch.chdir(tmp_path)
+    refused = recall("restore", str(disk))
+    assert "name one of its folders" in refused.err
+    assert refused.code == 1
+
+
+def test_another_data_folder_is_written_on_request(project, tmp_path, recall):
+    recall("backup", str(tmp_path / "disk"))
+
+    done = recall("restore", str(tmp_path / "disk"), "--into", str(tmp_path / "second data"))
+
+    assert done.code == 0
+    assert len(list((tmp_path / "second data" / "workspaces").glob("*/index.sqlite"))) == 1

@@ -1,0 +1,292 @@
+"""A copy of a workspace in another folder, whole while others write, checked, and cheap to bring up to date.
+
+What is copied: the record up to its head, long texts, source bytes, hashes of what was erased, the workspace's key,
+fitted thresholds, and what a person wrote for recall. Not copied: the index and `run/`, which are made from the record,
+quarantined bytes, and keys that sign. Nothing is erased meanwhile; everybody else goes on writing.
+"""
+
+import contextlib
+import io
+import json
+import os
+import tempfile
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from functools import partial
+from pathlib import Path
+from typing import IO, Any
+
+from transcript.backup_files import (
+    FILES,
+    Mirror,
+    Stored,
+    Wanted,
+    check_files,
+    check_names,
+    copy_out,
+    extra,
+    folder,
+    plain,
+    purge,
+)
+from transcript.backup_places import remember
+from transcript.canonical import canonical, sha256_hex
+from transcript.errors import BackupError, BackupNewer, LockBusy
+from transcript.event import stamp
+from transcript.kept_out import LIST
+from transcript.lock import FileLock
+from transcript.log import Log
+from transcript.marks import is_id
+from transcript.paths import remove_parts, write_atomic
+from transcript.redaction import unfinished
+from transcript.roots import EXCLUDED, read_table
+from transcript.segments import ACTIVITY, Head, open_segment, sealed_path, write_head
+from transcript.tombstones import FILE as TOMBSTONES
+from transcript.verify import VerifyReport, verify
+from transcript.workspace import USER, Workspace
+
+MANIFEST = "manifest.json"
+SCHEMA = 1
+LOCK_SECONDS = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What a backup holds: whose, when, up to which event, its files; `verified` once the copy was found whole."""
+
+    workspace: str
+    at: str
+    head: Head
+    roots: tuple[str, ...]
+    files: tuple[Stored, ...]
+    verified: bool = False
+
+    @property
+    def size(self) -> int:
+        """How many bytes its files have together."""
+        return sum(one.size for one in self.files)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What a backup did: its manifest, the folder, how many bytes were written, how many old files went."""
+
+    manifest: Manifest
+    folder: Path
+    written: int
+    removed: int
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """What is wrong with a backup, a sentence each, and how many files its manifest does not name."""
+
+    manifest: Manifest
+    wrong: tuple[str, ...]
+    extra: int
+
+
+def backup(workspace: Workspace, target: Path, *, now: datetime) -> Made:
+    """Bring `target/<workspace>` up to what the workspace is now, and check it.
+
+    BackupError when the copy is not whole, which a damaged record's is not: an earlier backup then stays what it was.
+    LockBusy while something is being erased, or another backup writes there.
+    """
+    data = workspace.home.parent.parent
+    place = _place(workspace, target, data)
+    log = Log(workspace)
+    with _alone(place), _no_erasure(workspace):
+        earlier = _earlier(place, workspace.id)
+        remove_parts(place / MANIFEST)
+        purge(place / FILES, earlier.files if earlier else ())
+        with contextlib.suppress(LockBusy):  # whoever holds the lock takes the spool in
+            log.drain_spool(now=now, lock_timeout=0.5)
+        head = log.head()
+        before = {one.path: one for one in earlier.files} if earlier else {}
+        mirror = Mirror(place / FILES, before)
+        files = [mirror.take(one) for one in _wanted(workspace, data, head, earlier)]
+        mirror.sync()
+        entry = read_table(data).get(workspace.id)
+        roots = tuple(entry.roots) if entry else ()
+        manifest = Manifest(workspace.id, stamp(now), head, roots, tuple(files))
+        report = verified(place, manifest)
+        if not report.ok and earlier is not None:
+            purge(place / FILES, earlier.files)
+        else:
+            manifest = replace(manifest, verified=report.ok)
+            _write(place, manifest)
+    if not report.ok:
+        kept = f"the backup of {earlier.at} stays" if earlier else "it was kept, marked as not verified"
+        raise BackupError(f"the copy is not whole ({', '.join(report.codes[:3])}): {kept}; 'recall verify' says more")
+    removed = purge(place / FILES, files)
+    remember(data, workspace.id, place, at=now, size=manifest.size, events=head.seq)
+    return Made(manifest, place, mirror.written, removed)
+
+
+def check(place: Path) -> Checked:
+    """Read a whole backup and say what is wrong with it. Writes nothing there; BackupError when it is no backup."""
+    manifest = read_manifest(place)
+    check_names(manifest.files)
+    wrong = check_files(place / FILES, manifest.files)
+    if not wrong:
+        report = verified(place, manifest)
+        wrong = [f"{problem.code} at {problem.where}: {problem.message}" for problem in report.problems]
+    return Checked(manifest, tuple(wrong), extra(place / FILES, manifest.files))
+
+
+def read_manifest(place: Path) -> Manifest:
+    """Return what a backup says it holds; BackupError when it is none, damaged, or of a newer version."""
+    try:
+        fields = json.loads((place / MANIFEST).read_bytes())
+        held = fields.pop("check")
+        schema, head = fields.pop("schema_version"), Head(**fields.pop("head"))
+        files = tuple(Stored(**one) for one in fields.pop("files"))
+        manifest = Manifest(head=head, files=files, **{**fields, "roots": tuple(fields["roots"])})
+    except FileNotFoundError:
+        raise BackupError(f"{place} holds no backup: {MANIFEST} is missing") from None
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
+        raise BackupError(f"{place / MANIFEST} cannot be read as a backup's manifest; take another backup") from None
+    if type(schema) is not int or schema > SCHEMA:
+        raise BackupNewer(f"the backup is of version {schema}, this program reads {SCHEMA}; upgrade recall")
+    if not (manifest.workspace == USER or is_id(manifest.workspace)):
+        raise BackupError(f"{place / MANIFEST} does not say whose workspace it holds; take another backup")
+    if held != _sum(manifest):
+        raise BackupError(f"{place / MANIFEST} was changed or damaged; take another backup")
+    return manifest
+
+
+def backups(target: Path) -> list[Path]:
+    """Return the backups in a folder, which may itself be one, sorted."""
+    if (target / MANIFEST).is_file():
+        return [target]
+    return sorted(path.parent for path in target.glob(f"*/{MANIFEST}")) if target.is_dir() else []
+
+
+@contextlib.contextmanager
+def laid_out(place: Path, manifest: Manifest) -> Iterator[Workspace]:
+    """Give a backup's files the names they have in a workspace, by links in a folder that goes afterwards."""
+    with tempfile.TemporaryDirectory(prefix="recall-check-") as made:
+        home = Path(made) / "workspaces" / manifest.workspace
+        for one in manifest.files:
+            if not one.path.startswith(("data/", "project/")):
+                path = home / one.path
+                folder(path.parent)
+                _linked(place / FILES, one, path)
+        folder(home / "log")
+        folder(home / "run")
+        write_head(home / "log", manifest.head)
+        yield Workspace(manifest.workspace, home)
+
+
+def verified(place: Path, manifest: Manifest) -> VerifyReport:
+    """Read the record in a backup as `recall verify` does."""
+    with laid_out(place, manifest) as workspace:
+        return verify(workspace)
+
+
+def _linked(files: Path, one: Stored, path: Path) -> None:
+    source = files / one.stored
+    with contextlib.suppress(OSError):  # some systems let only administrators make links
+        if source.stat().st_size == one.size:  # behind that stands what a killed backup left
+            path.symlink_to(source.absolute())
+            return
+    copy_out(files, one, path)
+
+
+def _place(workspace: Workspace, target: Path, data: Path) -> Path:
+    """Return the folder of this workspace's backup, made where it is missing; never one that holds something else."""
+    real, home = Path(os.path.realpath(target)), Path(os.path.realpath(data))
+    if real == home or home in real.parents:
+        raise BackupError(f"{target} lies in the data folder itself; name a folder on another disk")
+    place = real / (f"recall-{USER}" if workspace.id == USER else workspace.id)
+    if place.exists() and not (place / MANIFEST).exists():
+        begun = {FILES, "lock", *(path.name for path in place.glob(f".{MANIFEST}.*"))}
+        if not place.is_dir() or {path.name for path in place.iterdir()} - begun:
+            raise BackupError(f"{place} exists and is no backup of recall; name another folder")
+    return folder(place)
+
+
+@contextlib.contextmanager
+def _alone(place: Path) -> Iterator[None]:
+    with FileLock(place / "lock", timeout=LOCK_SECONDS):
+        yield
+
+
+@contextlib.contextmanager
+def _no_erasure(workspace: Workspace) -> Iterator[None]:
+    """Keep erasures waiting: they change files that are otherwise only ever appended to."""
+    with FileLock(workspace.run_dir / "redaction.lock", timeout=LOCK_SECONDS):
+        if unfinished(workspace):
+            raise BackupError("an erasure was interrupted; run 'recall sync' to finish it, then the backup again")
+        yield
+
+
+def _earlier(place: Path, name: str) -> Manifest | None:
+    """Return the manifest of the last backup here, None when there is none that can be gone on with."""
+    try:
+        manifest = read_manifest(place)
+        check_names(manifest.files)
+    except BackupNewer:
+        raise
+    except BackupError:
+        return None
+    return manifest if manifest.workspace == name else None
+
+
+def _wanted(workspace: Workspace, data: Path, head: Head, earlier: Manifest | None) -> Iterator[Wanted]:
+    for number in range(1, head.segment + 1):
+        name = ACTIVITY if number == head.segment else sealed_path(workspace.log_dir, number).name
+        was_open = earlier is not None and earlier.head.segment == number
+        with open_segment(workspace.log_dir, number) as file:
+            size = head.length if number == head.segment else os.fstat(file.fileno()).st_size
+        opened = partial(open_segment, workspace.log_dir, number)
+        yield Wanted(f"log/{name}", size, opened, f"log/{ACTIVITY}" if was_open else "")
+    for path in sorted(workspace.blobs_dir.glob("??/*.zst")):
+        yield from _file(f"log/{path.relative_to(workspace.log_dir).as_posix()}", path)
+    with FileLock(workspace.run_dir / "native.lock"):  # no frame is half written while their sizes are taken
+        native = [(path, path.stat().st_size) for path in sorted(workspace.native_dir.glob("*/*.zst"))]
+    for path, size in native:
+        yield Wanted(f"log/{path.relative_to(workspace.log_dir).as_posix()}", size, partial(_open, path))
+    workspace.id_key()
+    for name in (f"log/{TOMBSTONES}", "id.key", "calibration.json"):
+        yield from _file(name, workspace.home / name)
+    for name in ("config.toml", EXCLUDED, LIST):
+        yield from _file(f"data/{name}", data / name)
+    yield from _tree("data/identity", data / "identity")
+    if workspace.root is not None:
+        ours = workspace.root / ".recall"
+        yield from _file("project/config.toml", ours / "config.toml")
+        for name in ("identity", "packs"):
+            yield from _tree(f"project/{name}", ours / name)
+
+
+def _tree(name: str, top: Path) -> Iterator[Wanted]:
+    for path in sorted(top.rglob("*")):
+        relative = path.relative_to(top)
+        if relative.parts[0] != ".staged" and plain(f"{name}/{relative.as_posix()}"):
+            yield from _file(f"{name}/{relative.as_posix()}", path)
+
+
+def _file(name: str, path: Path) -> Iterator[Wanted]:
+    """Yield a file as it is at this moment; nothing for what is missing or no plain file."""
+    if path.is_symlink() or not path.is_file():
+        return
+    data = path.read_bytes()
+    yield Wanted(name, len(data), partial(io.BytesIO, data))
+
+
+def _open(path: Path) -> IO[bytes]:
+    return path.open("rb")
+
+
+def _write(place: Path, manifest: Manifest) -> None:
+    write_atomic(place / MANIFEST, canonical({**_fields(manifest), "check": _sum(manifest)}) + b"\n")
+
+
+def _fields(manifest: Manifest) -> dict[str, Any]:
+    return {**asdict(manifest), "schema_version": SCHEMA}
+
+
+def _sum(manifest: Manifest) -> str:
+    return sha256_hex(canonical(_fields(manifest)))
