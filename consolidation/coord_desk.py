@@ -313,7 +313,9 @@ class CoordDesk:
     def land(self, effects: Effects, name: str, effect: Mapping[str, Any]) -> None:
         """Let the files of an applied proposal's effect be written, and note that they were."""
         effects.land(effect)
-        with open(self.workspace.run_dir / LANDED, "ab") as noted:
+        path = self.workspace.run_dir / LANDED
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+        with open(os.open(path, flags, 0o600), "ab") as noted:
             noted.write(name.encode() + b"\n")
 
     def _landed(self, known: Proposal) -> bool:

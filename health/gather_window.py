@@ -44,7 +44,7 @@ def window_facts(workspace: Workspace, env: Mapping[str, str], settings: Consoli
         limit_tokens=host.limit,
         limit_known=host.known,
         checkpoint_tokens=window_host.checkpoint_at(settings, host),
-        fault=window_host.fault(harness, host, settings),
+        fault=window_host.fault(harness, host, settings) if harness else "",  # nobody's window: nothing is known
     )
 
 

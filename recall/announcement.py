@@ -18,7 +18,7 @@ def announcement(harnesses: Sequence[str], scope: str, root: Path, data: Path, *
     sessions = f"{'its' if len(harnesses) == 1 else 'their'} sessions"
     answered = [name for name in harnesses if CONTRACTS[name].answers]
     injected = "before each prompt, at most six quoted passages of earlier sessions with their pointers"
-    starts = "            when a session starts, in a few lines, where the work stood"
+    starts = "            when a session starts, what it always carries and, in a few lines, where the work stood"
     return "\n".join(
         (
             f"Hooks of {titles} for {where}:",

@@ -83,3 +83,11 @@ def test_the_margin_to_the_harnesss_compaction_is_told_and_none_is_a_failure(log
     assert well.value["margin"] == 27_000  # type: ignore[index]
     assert (well.level, late.level) == (Level.OK, Level.FAIL)
     assert late.action.startswith("set consolidation.window_tokens to 0")
+
+
+def test_no_window_is_judged_before_the_first_session(tmp_path: Path) -> None:
+    late = ConsolidationSettings(window_tokens=1_000_000)
+
+    signal = window.trigger(found(Dialogue().log(tmp_path), late))
+
+    assert (signal.level, signal.text) == (Level.OK, "not known: no session yet")

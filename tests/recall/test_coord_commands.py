@@ -838,3 +838,17 @@ def test_an_id_that_is_too_short_is_called_so(shop):
     assert short.code == unknown.code == 1
     assert short.err == f"recall: no_proposal: '{name[:4]}' is too short; give 6 characters of the id or more\n"
     assert "no proposal has the id 'zzzz'" in unknown.err
+
+
+def test_whatever_an_approval_writes_is_open_to_its_user_alone(shop: Shop) -> None:
+    (shop.folder / "draft.md").write_text("You test.\n")
+    shop("decide", "Testers test", "--why", "agreed")
+    pointer = next(event.pointer for event in shop.log.read() if event.type == "decision")
+    role = ("--target", "identity:roles/tester.md", "--content", "roles/tester.md=draft.md")
+    shop.applied("A role", *role, "--evidence", f"recall:{pointer}")
+
+    places = (shop.log.workspace.home, shop.folder / ".coord", shop.folder / ".recall" / "identity")
+    open_to_others = [path for place in places for path in (place, *place.rglob("*")) if path.stat().st_mode & 0o077]
+
+    assert (shop.folder / ".recall" / "identity" / "roles" / "tester.md").read_text() == "You test.\n"
+    assert open_to_others == []
