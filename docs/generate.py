@@ -155,7 +155,7 @@ def signals_table() -> list[str]:
     tested = cases()
     rows = ["| signal | area | read from | warns | fails | remedy (* safe) | levels tested |", f"|{' --- |' * 7}"]
     for row in CATALOG:
-        remedy = f"`recall {row.remedy.replace('*', 'NAME')}`{' *' if row.safe else ''}" if row.remedy else "a person"
+        remedy = f"`recall {row.command('').strip()}`{' *' if row.safe else ''}" if row.remedy else "a person"
         cells = [
             f"`{row.id}`",
             row.area,
