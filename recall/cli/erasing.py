@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from recall.cli.caller import agent_of
 from recall.cli.output import emit, note, say
 from transcript.errors import CoordError, WorkspaceError
 from transcript.telling import counted
@@ -35,6 +36,7 @@ NAMES = {
     "coord": ("proposal or item below .coord/", "proposals and items below .coord/", ""),
 }
 SHOWN = 10
+DECIDED = ("proposal.decided", "proposal.applied", "memory.approved")
 
 
 def options(command: Any) -> Any:
@@ -78,6 +80,7 @@ def run(
             ctx.exit(1)
         return
     workspace = app.writable_workspace()
+    _refuse_agent(app, planner, workspace)
     with _proposals_held(app, workspace):
         report = erase(workspace, lambda: planner(workspace), now=app.now(), by=by or user())
     if report is not None:
@@ -86,6 +89,22 @@ def run(
         emit({"erased": False}) if as_json else say(f"nothing to erase: {nothing}")
         return
     emit(report_dict(report)) if as_json else say_report(report)
+
+
+def _refuse_agent(app: App, planner: Callable[[Workspace], Plan], workspace: Workspace) -> None:
+    """Refuse an agent that would erase what a person decided: the shared memory changes by a person's word alone."""
+    from transcript.coord_codes import Refusal
+
+    agent = agent_of(app.env)
+    if not agent:
+        return
+    held = sum(planner(workspace).types.get(name, 0) for name in DECIDED)
+    if held:
+        what = counted(held, "decision or item", "decisions and items")
+        note = (
+            f"{what} of the shared memory would go, and {agent} is no person; let one run this, or propose to archive"
+        )
+        raise Refusal("agent", note=note).error()
 
 
 @contextlib.contextmanager

@@ -94,3 +94,20 @@ def test_without_the_key_it_is_told_that_nothing_was_checked(shop: Shop) -> None
 
     assert [row["summary"] for row in told["decisions"]] == ["Times are UTC"]
     assert [row["code"] for row in told["problems"]] == ["key_missing"]
+
+
+def test_an_agent_erases_nothing_that_a_person_decided(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    """ASM-30, -38. What an agent proposed itself it may take back."""
+    shop.applied("The pilot's contact is finch-3434")
+    pending = shop.propose("The deputy is crow-5555")
+    monkeypatch.setenv("CLAUDECODE", "1")
+
+    refused = shop("forget", "finch-3434", "--authorised")
+
+    assert (refused.code, "is no person" in refused.err) == (1, True)
+    assert [row["summary"] for row in shop.told("read")["decisions"]] == ["The pilot's contact is finch-3434"]
+    assert shop("forget", "crow-5555", "--authorised").code == 0
+    assert pending not in [row["proposal_id"] for row in shop.told("read")["pending"]]
+    monkeypatch.delenv("CLAUDECODE")
+    assert shop("forget", "finch-3434", "--authorised").code == 0
+    assert shop.told("read")["decisions"] == []
