@@ -101,7 +101,7 @@ def for_workspace(workspace: Workspace) -> Authorised:
 
     What was applied before its key was revoked stays.
     """
-    secrets = known_secrets(KeyStore(workspace.home.parents[1]))
+    secrets = known_secrets(KeyStore(workspace.data))
     return lambda body: authorised(body, secrets, workspace.id)
 
 

@@ -74,7 +74,7 @@ def sign_head(workspace: Workspace, settings: SigningSettings, now: datetime) ->
         return None
     through = {"segment": at.segment, "offset": at.offset, "seq": at.seq, "hash": at.hash}
     data = _signed(workspace.id, through)
-    folder = workspace.home.parents[1] / FOLDER
+    folder = workspace.data / FOLDER
     if settings.kind == SSH:
         algorithm, name, value = SSH, *_ssh_sign(folder, Path(settings.key).expanduser(), data)
     else:
@@ -108,7 +108,7 @@ def check(log: Log, settings: SigningSettings) -> Checked:
     bodies = [(event, log.body(event)) for event in signatures]
     wanted = {body["through"].get("seq") for _, body in bodies if body}
     hashes = {event.seq: event.position.hash for event in log.read() if event.seq in wanted} if wanted else {}
-    keys = _Keys(log.workspace.home.parents[1] / FOLDER, settings)
+    keys = _Keys(log.workspace.data / FOLDER, settings)
     problems, through, count = [], 0, 0
     for event, body in bodies:
         code = _fault(log.workspace.id, body, event.seq, hashes, keys)
@@ -139,7 +139,7 @@ def newest(log: Log) -> tuple[int, str]:
             hashes = {seq: other.position.hash}
         if type(seq) is not int or other.seq <= seq:
             break
-    keys = _Keys(log.workspace.home.parents[1] / FOLDER, SigningSettings())
+    keys = _Keys(log.workspace.data / FOLDER, SigningSettings())
     code = _fault(log.workspace.id, body, event.seq, hashes, keys)
     return (seq if type(seq) is int else 0), code
 

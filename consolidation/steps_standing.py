@@ -47,7 +47,7 @@ def _proposed(run: Run, rules: Sequence[Memory]) -> list[dict[str, str]]:
     """Propose rules as procedures and name the proposals; those that wait or were declined are not made again."""
     if run.dry_run:
         return []
-    desk = CoordDesk(run.workspace, standing_set.data_of(run.workspace), ApprovalSettings(), run.now)
+    desk = CoordDesk(run.workspace, run.workspace.data, ApprovalSettings(), run.now)
     try:
         return [asdict(one) for one in propose(desk, rules)]
     except LockBusy:  # somebody decides at this moment; the next run proposes them

@@ -89,7 +89,7 @@ def _rules(erased: Erased) -> int:
     from recall import config, rules_block
 
     workspace = erased.workspace
-    data = workspace.home.parent.parent
+    data = workspace.data
     settings = (data, workspace.root, os.environ)
     tokens, carried = config.told_tokens(*settings), config.carried(*settings)
     return rules_block.keep_up(data, workspace, most_tokens=tokens, carried=carried)

@@ -60,7 +60,7 @@ def content(
 
     standing = standing_context.tell(
         standing_context.held(workspace.run_dir),
-        places(workspace.home.parents[1], workspace.root, carried.folders) if carried.told_tokens else (),
+        places(workspace.data, workspace.root, carried.folders) if carried.told_tokens else (),
         role=session_state.of(workspace.run_dir).role,
         audience=PROJECT,
         chars=carried.chars,

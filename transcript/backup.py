@@ -93,7 +93,7 @@ def backup(workspace: Workspace, target: Path, *, now: datetime) -> Made:
     BackupError when the copy is not whole, which a damaged record's is not: an earlier backup then stays what it was.
     LockBusy while something is being erased, or another backup writes there.
     """
-    data = workspace.home.parent.parent
+    data = workspace.data
     place = _place(workspace, target, data)
     log = Log(workspace)
     with _alone(place), _no_erasure(workspace):

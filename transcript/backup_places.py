@@ -42,7 +42,7 @@ def set_aside(data: Path, name: str) -> list[Path]:
 
 def out_of_reach(workspace: Workspace) -> list[str]:
     """Return a sentence for each backup and each folder set aside that may hold what is erased here."""
-    data = workspace.home.parent.parent
+    data = workspace.data
     found = []
     for row in known(data, workspace.id):
         place = Path(str(row["path"]))

@@ -304,7 +304,7 @@ class _Finder:
         known = {coord_files.MEMORY, *(f"{name}.json" for name in state.documents)}
         roots = {*coord_files.coord_roots(self.workspace), *filter(None, (self.workspace.root,))}
         carried = [root / ".recall" / name for root in roots for name in ("identity", "packs")]
-        carried.append(self.workspace.home.parents[1] / "identity")
+        carried.append(self.workspace.data / "identity")
         made = [path for folder in carried for path in folder.rglob("*")]
         for root in coord_files.coord_roots(self.workspace):
             found = [path for path in (root / coord_files.FOLDER).rglob("*") if path.name not in known]

@@ -61,6 +61,11 @@ class Workspace:
     root: Path | None = None
 
     @property
+    def data(self) -> Path:
+        """The data folder that it lies in, of all workspaces."""
+        return self.home.parents[1]
+
+    @property
     def log_dir(self) -> Path:
         """The folder of the record."""
         return self.home / "log"

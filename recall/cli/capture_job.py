@@ -31,7 +31,7 @@ def stand_if_due(workspace: Workspace, config: Config) -> bool:
     from recall.standing_context import held
     from recall.standing_places import places, refreshed
 
-    data = workspace.home.parents[1]
+    data = workspace.data
     where = places(data, workspace.root, config.standing().folders)
     if not refreshed(held(workspace.run_dir).entries, where)[1]:
         return False

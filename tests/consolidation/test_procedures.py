@@ -77,7 +77,7 @@ def action(evidence: list[str], **changes: Any) -> dict[str, Any]:
 
 def gate(memory: Remembered, asked: dict[str, Any]) -> str:
     root = root_of(memory)
-    where = places(standing_set.data_of(memory.log.workspace), root)
+    where = places(memory.log.workspace.data, root)
     found = procedures.gate(asked, memory.log, where, root)
     return found.code if found is not None else ""
 
@@ -235,7 +235,7 @@ def test_a_conflict_behind_code_and_front_matter_is_named_by_its_line_in_the_fil
     rule = memory.remember(memory.candidate("The staging database listens on port 5433."))
     text = "# Database\n\n```sh\npsql\n```\n\nThe staging database listens on port 5432.\n"
     path = identity(root_of(memory), "commands/db.md", f"---\nname: db\n---\n{text}")
-    where = places(standing_set.data_of(memory.log.workspace), root_of(memory))
+    where = places(memory.log.workspace.data, root_of(memory))
 
     (found,) = conflicts([rule], standing_files.procedures(where, root_of(memory)))
 
@@ -402,7 +402,7 @@ def test_while_somebody_decides_the_run_proposes_nothing_and_the_next_one_does(t
     made = Remembered(project.log)
     rule = made.remember(made.candidate(RULE, memory_type="user_preference"))
     cited(made, rule.id, [f"s{number}" for number in range(12)])
-    desk = CoordDesk(project.workspace, standing_set.data_of(project.workspace), ApprovalSettings(), NOW)
+    desk = CoordDesk(project.workspace, project.workspace.data, ApprovalSettings(), NOW)
 
     with desk.lock():
         assert project.run().state == "complete"

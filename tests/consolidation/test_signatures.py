@@ -33,7 +33,7 @@ def workspace(tmp_path: Path) -> Workspace:
 
 
 def keys(workspace: Workspace) -> Path:
-    return workspace.home.parents[1] / "keys"
+    return workspace.data / "keys"
 
 
 def checked(workspace: Workspace, settings: SigningSettings = PLAIN) -> Checked:

@@ -156,7 +156,7 @@ def test_semantic_and_procedural_files_are_told_apart(memory):
 
 
 def test_a_later_place_holds_over_an_earlier_one_of_the_same_name(memory, tmp_path):
-    data = standing_set.data_of(memory.log.workspace)
+    data = memory.log.workspace.data
     (data / "identity").mkdir(parents=True)
     (data / "identity" / "IDENTITY.md").write_text("You are everybody's.", "utf-8")
     identity(memory, "IDENTITY.md", "You are this project's.")

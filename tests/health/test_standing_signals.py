@@ -36,7 +36,7 @@ def identity(workspace: Workspace, name: str, text: str) -> Path:
 
 
 def signals(workspace: Workspace, *, days: int = 0) -> dict[str, Signal]:
-    found = standing_facts(workspace, standing_set.data_of(workspace))
+    found = standing_facts(workspace, workspace.data)
     facts = Facts(workspace.id, (NOW + timedelta(days=days)).timestamp(), standing=found)
     made = [
         standing.identity(found),
@@ -97,7 +97,7 @@ def test_a_hand_edit_is_named_until_somebody_takes_responsibility(memory):
         return found.value, found.level
 
     def accept() -> None:
-        (present,) = standing_files.present(standing_set.places(standing_set.data_of(workspace), workspace.root))
+        (present,) = standing_files.present(standing_set.places(workspace.data, workspace.root))
         memory.append([standing_files.draft(AT, present.key, present.sha256, present.kind, "accepted")])
 
     new = look()

@@ -48,7 +48,7 @@ def test_what_is_forgotten_is_in_no_proposal_decision_item_or_key_folder_and_com
     session.write(project.config)
     project.sync()
     workspace = project.workspace
-    desk = CoordDesk(workspace, workspace.home.parents[1], ApprovalSettings(), NOW)
+    desk = CoordDesk(workspace, workspace.data, ApprovalSettings(), NOW)
     desk.keys.create()
     said = [event.pointer for event in project.events("conversation_turn")]
 
@@ -83,7 +83,7 @@ def test_what_is_forgotten_is_in_no_proposal_decision_item_or_key_folder_and_com
     assert holding(tmp_path, project, KEPT) != []
 
     project.sync(full=True)
-    desk = CoordDesk(workspace, workspace.home.parents[1], ApprovalSettings(), NOW)
+    desk = CoordDesk(workspace, workspace.data, ApprovalSettings(), NOW)
     desk.settle()
     coord_files.memory_path(desk.root).unlink()
     coord_files.restore(desk.root, desk.state())

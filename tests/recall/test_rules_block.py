@@ -91,10 +91,6 @@ def workspace(tmp_path: Path) -> Workspace:
     return log.workspace
 
 
-def data_of(workspace: Workspace) -> Path:
-    return workspace.home.parent.parent
-
-
 def installed(workspace: Workspace, name: str = "AGENTS.md", *, before: str | None = "# Rules\n") -> Path:
     """A rules file with our block, as the installer leaves it; before None: the file is ours as a whole."""
     file = workspace.root / name
@@ -103,13 +99,13 @@ def installed(workspace: Workspace, name: str = "AGENTS.md", *, before: str | No
     entry = Installed(
         "grok-build", "project", str(file), "", "0", "", "kept" if before is not None else "", "", kind=KIND
     )
-    entries = [*registered(data_of(workspace)), entry]
-    (data_of(workspace) / REGISTRY).write_text(json.dumps([asdict(one) for one in entries]))
+    entries = [*registered(workspace.data), entry]
+    (workspace.data / REGISTRY).write_text(json.dumps([asdict(one) for one in entries]))
     return file
 
 
 def renew(workspace: Workspace) -> list[Path]:
-    return refresh(data_of(workspace), workspace)
+    return refresh(workspace.data, workspace)
 
 
 def test_the_block_says_what_holds_and_how_to_ask_and_is_written_once(workspace):
@@ -130,7 +126,7 @@ def test_a_new_decision_stands_in_it_after_the_next_capture(workspace, monkeypat
     file = installed(workspace)
     Log(workspace).append([decision(ANA, at(30), "Ship on Friday")], now=NOW)
 
-    background.capture(data_of(workspace), workspace.root, os.environ)
+    background.capture(workspace.data, workspace.root, os.environ)
 
     assert "- decided: Ship on Friday" in file.read_text()
 
@@ -138,7 +134,7 @@ def test_a_new_decision_stands_in_it_after_the_next_capture(workspace, monkeypat
 def test_a_new_decision_stands_in_it_when_the_command_returns(workspace, monkeypatch):
     """The next session of such a harness may start before any capture."""
     file = installed(workspace)
-    monkeypatch.setenv("RECALL_HOME", str(data_of(workspace)))
+    monkeypatch.setenv("RECALL_HOME", str(workspace.data))
     monkeypatch.chdir(workspace.root)
 
     assert run(["decide", "Ship on Friday", "--actor", "ana", "--as", "human"]) == 0
@@ -149,7 +145,7 @@ def test_a_new_decision_stands_in_it_when_the_command_returns(workspace, monkeyp
 def test_it_is_renewed_by_a_sync_by_hand_too(workspace, tmp_path, monkeypatch):
     """Without hooks that capture, the command is all there is."""
     file = installed(workspace)
-    monkeypatch.setenv("RECALL_HOME", str(data_of(workspace)))
+    monkeypatch.setenv("RECALL_HOME", str(workspace.data))
     monkeypatch.chdir(workspace.root)
     Log(workspace).append([decision(ANA, at(30), "Ship on Friday")], now=NOW)
 
@@ -160,7 +156,7 @@ def test_it_is_renewed_by_a_sync_by_hand_too(workspace, tmp_path, monkeypatch):
 
 def test_where_telling_is_switched_off_the_block_says_only_how_to_ask(workspace, tmp_path, monkeypatch):
     file = installed(workspace)
-    monkeypatch.setenv("RECALL_HOME", str(data_of(workspace)))
+    monkeypatch.setenv("RECALL_HOME", str(workspace.data))
     monkeypatch.setenv("RECALL_HANDOFF_SESSION_START", "false")
     monkeypatch.chdir(workspace.root)
 
@@ -238,9 +234,9 @@ def test_a_link_stays_a_link_and_the_mode_stays(workspace):
     file.chmod(0o640)
     link = workspace.root / "AGENTS.md"
     link.symlink_to("CLAUDE.md")
-    entries = json.loads((data_of(workspace) / REGISTRY).read_text())
+    entries = json.loads((workspace.data / REGISTRY).read_text())
     entries[0]["file"] = str(link)
-    (data_of(workspace) / REGISTRY).write_text(json.dumps(entries))
+    (workspace.data / REGISTRY).write_text(json.dumps(entries))
 
     assert renew(workspace) == [link]
     assert link.is_symlink()
@@ -253,9 +249,9 @@ def test_another_projects_file_and_the_users_own_are_never_told_of_this_one(work
     other.mkdir()
     (other / "AGENTS.md").write_text(with_block("", "nothing yet"))
     home = installed(workspace)
-    entries = json.loads((data_of(workspace) / REGISTRY).read_text())
+    entries = json.loads((workspace.data / REGISTRY).read_text())
     entries = [entries[0] | {"file": str(other / "AGENTS.md")}, entries[0] | {"scope": "user"}]
-    (data_of(workspace) / REGISTRY).write_text(json.dumps(entries))
+    (workspace.data / REGISTRY).write_text(json.dumps(entries))
 
     assert renew(workspace) == []
     assert "T2" not in home.read_text() + (other / "AGENTS.md").read_text()
@@ -269,7 +265,7 @@ def test_a_file_that_is_not_utf_8_is_named_and_the_others_are_done(workspace):
     with pytest.raises(HookInstallError, match=r"AGENTS\.md keeps its old block"):
         renew(workspace)
 
-    assert keep_up(data_of(workspace), workspace) == 0
+    assert keep_up(workspace.data, workspace) == 0
     assert bad.read_bytes() == before
-    assert [count.kind for count in counted(data_of(workspace))] == ["not_written:HookInstallError"]
+    assert [count.kind for count in counted(workspace.data)] == ["not_written:HookInstallError"]
     assert "T2" in good.read_text()

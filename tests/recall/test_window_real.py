@@ -58,7 +58,7 @@ def log(files: dict[str, Path], tmp_path_factory: pytest.TempPathFactory) -> Log
 @pytest.fixture
 def call(log: Log, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
     assert log.workspace.root is not None
-    monkeypatch.setenv("RECALL_HOME", str(log.workspace.home.parents[1]))
+    monkeypatch.setenv("RECALL_HOME", str(log.workspace.data))
     monkeypatch.chdir(log.workspace.root)
     return runner(capsys)
 

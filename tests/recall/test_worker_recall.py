@@ -54,7 +54,7 @@ def log(tmp_path) -> Log:
 
 @pytest.fixture
 def in_project(log, monkeypatch):
-    monkeypatch.setenv("RECALL_HOME", str(log.workspace.home.parents[1]))
+    monkeypatch.setenv("RECALL_HOME", str(log.workspace.data))
     monkeypatch.chdir(log.workspace.root)
     monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
 

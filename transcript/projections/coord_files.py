@@ -66,7 +66,7 @@ def coord_roots(workspace: Workspace) -> list[Path]:
 
 
 def _roots(workspace: Workspace) -> list[Path]:
-    entry = read_table(workspace.home.parents[1]).get(workspace.id)
+    entry = read_table(workspace.data).get(workspace.id)
     return [Path(root) for root in entry.roots] if entry is not None else []
 
 
