@@ -161,10 +161,11 @@ def is_stale(workspace: Workspace, settings: Settings, *, now: datetime) -> bool
     held = standing_context.held(workspace.run_dir)
     where = places(data_of(workspace), workspace.root, settings.standing.folders)
     current = fold_memories(Log(workspace), snapshot=False).current(now)
-    critical = {one.id: one.statement for one in current if _is_critical(one)}
-    if critical != {one.event: one.text for one in held.entries if one.event} or refreshed(held.entries, where)[1]:
+    critical = {one.id: _told_of(one) for one in current if _is_critical(one)}
+    told = {one.event: (one.text, one.privacy, one.memory_type, one.for_roles) for one in held.entries if one.event}
+    if critical != told or refreshed(held.entries, where)[1]:
         return True
-    files = {one.name: one.sha256 for one in _folders(settings, map(folded, critical.values()))[0]}
+    files = {one.name: one.sha256 for one in _folders(settings, (folded(said[0]) for said in critical.values()))[0]}
     if files != {one.name: one.sha256 for one in held.entries if one.layer == MEMORY and not one.event}:
         return True
     return held.procedures != standing_files.hash_of(standing_files.procedures(where, workspace.root))
@@ -203,6 +204,15 @@ def _is_critical(memory: Memory) -> bool:
     return bool(memory.critical_for) and memory.kind == "statement"
 
 
+def _told_of(memory: Memory) -> tuple[str, str, str, tuple[str, ...]]:
+    """What decides whether and to whom a critical memory is told: its words, class, type and roles."""
+    return memory.statement, memory.privacy, memory.memory_type, _roles(memory)
+
+
+def _roles(memory: Memory) -> tuple[str, ...]:
+    return () if set(memory.critical_for) & EVERYONE else memory.critical_for
+
+
 def _critical(state: MemoryState, worth: Mapping[str, Experience], role: str, now: datetime) -> list[Entry]:
     """The critical memories of the record that hold now, as entries."""
     found = []
@@ -221,7 +231,7 @@ def _critical(state: MemoryState, worth: Mapping[str, Experience], role: str, no
                 event=memory.id,
                 privacy=memory.privacy,
                 memory_type=memory.memory_type,
-                for_roles=() if set(memory.critical_for) & EVERYONE else memory.critical_for,
+                for_roles=_roles(memory),
                 raw=weight.raw + weight.roles.get(role, 0.0),
                 authority=APPROVED if weight.approved else CLAIM if memory.label == "claim" else INFERENCE,
                 said=max(memory.last_applied, memory.said_at),

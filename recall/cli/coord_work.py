@@ -92,12 +92,12 @@ def followed(app: App, desk: CoordDesk, effects: RecallEffects) -> None:
     from recall.cli.memory_write import bring_up
     from recall.cli.work import settings_of
 
+    if "standing" in effects.changed:
+        after_apply(desk.workspace, settings_of(app), now=app.now())
     if "memories" in effects.changed:
         bring_up(app, desk.workspace)
     else:
         app.bring_up(desk.workspace)
-    if "standing" in effects.changed:
-        after_apply(desk.workspace, settings_of(app), now=app.now())
 
 
 def named(desk: CoordDesk, text: str) -> str:

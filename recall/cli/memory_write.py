@@ -96,7 +96,7 @@ def add(
         interval["valid_to"] = ends(valid_to, interval.get("valid_from") or stamp(app.now()))
     desk, hand = at_work(app, said, adds=True)
     if critical and not hand.is_person:
-        raise CurationError(f"{hand.by.name} is an agent; what a role must have is laid down by a person")
+        raise CurationError(f"{hand.typed_by} is an agent; what a role must have is laid down by a person")
     candidate = candidate_of(
         hand,
         text,
@@ -245,7 +245,7 @@ def privacy_of(hand: Hand, private: bool, shared: bool) -> dict[str, str]:
     if private and shared:
         raise click.UsageError("--private and --shared say the opposite")
     if shared and not hand.is_person:
-        raise CurationError(f"{hand.by.name} is an agent; what others may see is a person's choice")
+        raise CurationError(f"{hand.typed_by} is an agent; what others may see is a person's choice")
     return {"privacy": "private" if private else "shared"} if private or shared else {}
 
 
@@ -304,8 +304,8 @@ def bring_up(app: App, workspace: Workspace) -> None:
     from recall.cli.work import settings_of
     from transcript.errors import LockBusy
 
-    app.bring_up(workspace)
     standing_set.keep_up(workspace, settings_of(app), now=app.now())
+    app.bring_up(workspace)  # rules files hold part of what is carried
     if not workspace.index_path.exists():
         return
     settings = app.config.index()

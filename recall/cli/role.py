@@ -244,8 +244,8 @@ def record(app: App, workspace: Workspace, role: Role | None) -> None:
             mine = [one for one in files if one.key == drafts[0].body["path"]]
             drafts += standing_files.seen(mine, standing_files.governed(log), Told(at))
     log.append(drafts, now=now)
-    app.bring_up(workspace)
     standing_set.after_apply(workspace, settings_of(app), now=now)
+    app.bring_up(workspace)  # rules files hold part of what is carried
 
 
 def told(app: App, cue: Cue, role: Role | None, as_json: bool, session: str) -> None:

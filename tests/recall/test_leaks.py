@@ -400,6 +400,24 @@ def test_a_grant_lets_one_item_through_all_of_them_and_no_other(place: Place) ->
     assert OBSERVED not in place.recall("show", place.observation).out
 
 
+def test_a_critical_memory_that_becomes_private_leaves_what_others_are_told_at_once(place: Place) -> None:
+    who = ("--as", "human", "--actor", "ana")
+    assert place.recall("enable-hooks", "grok-build").code == 0  # a rules file of the project
+    said = place.recall("memory", "add", "Wrens go out on Tuesdays.", "--why", "x", "--critical", "--for", "a", *who)
+    assert said.code == 0, said.err
+    name = [event.id for event in Log(place.workspace).read() if event.type == "memory.written"][-1]
+
+    def told() -> tuple[bool, list[str]]:
+        files = [path for path in place.folder.rglob("*") if path.is_file() and b"Wrens go out" in path.read_bytes()]
+        return b"Wrens go out" in place.start(audience="project"), sorted(path.name for path in files)
+
+    before = told()
+    assert place.recall("memory", "edit", name, "--private", *who).code == 0
+
+    assert before == (True, ["MEMORY.md", "recall.md", f"wrens-go-out-on-tuesdays-{name[:10]}.md"])
+    assert told() == (False, [])
+
+
 JUNK = (None, 1, -1.5, "x", "", [], {}, True, [1], {"a": 1}, 10**30, "\ud800", "2026-13-01")
 
 
