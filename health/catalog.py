@@ -4,6 +4,7 @@ from health.known import Known
 from health.signals import (
     approvals,
     backend,
+    backup,
     capture,
     duplicates,
     embeddings,
@@ -39,6 +40,7 @@ CATALOG: tuple[Known, ...] = (
     *standing.KNOWN,
     *window.KNOWN,
     *schedule.KNOWN,
+    *backup.KNOWN,
 )
 BROKEN = "signal_broken."  # of a signal that could not be read: a fault of ours
 _BY_ID = {one.id: one for one in CATALOG}

@@ -11,6 +11,7 @@ from typing import TypeVar
 from health import series
 from health.facts import (
     ApprovalFacts,
+    BackupFacts,
     CaptureFacts,
     DiskFacts,
     Facts,
@@ -26,6 +27,7 @@ from health.facts import (
     WindowFacts,
 )
 from health.gather_approvals import approval_facts
+from health.gather_backup import backup_facts
 from health.gather_capture import capture_facts
 from health.gather_disk import disk_facts
 from health.gather_freshness import freshness_facts
@@ -103,6 +105,7 @@ def gather(
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),
         window=read("window", lambda: window_facts(workspace, env, shape), WindowFacts()),
+        backup=read("backup", lambda: backup_facts(workspace), BackupFacts()),
         schedule=read("schedule", lambda: schedule_facts(data, env, now=now), ScheduleFacts()),
     )
     return replace(facts, broken=tuple(broken))
