@@ -30,6 +30,7 @@ from transcript.memories import CandidateState, Link, Memory, MemoryState, Span
 from transcript.memory_told import Told
 
 HUMAN = "human"
+OURS = "recall"  # the program that a person types into, where no harness runs it
 CHANGES = frozenset({"contradiction", "update", "replacement", "retired"})  # what they replaced had not been wrong
 
 
@@ -47,8 +48,13 @@ class Hand:
 
     @property
     def is_person(self) -> bool:
-        """Whether a person commands."""
-        return self.by.kind == HUMAN
+        """Whether a person commands; what an agent types for one, and in one's name, is the agent's all the same."""
+        return self.by.kind == HUMAN and self.by.agent == OURS
+
+    @property
+    def typed_by(self) -> str:
+        """Who types the command: an agent's name, its harness where it gives a person's, or the person's."""
+        return self.by.name if self.is_person or self.by.kind != HUMAN else self.by.agent
 
     @property
     def who(self) -> dict[str, Any]:
@@ -347,7 +353,7 @@ def declined(hand: Hand, candidate: Candidate, held: CandidateState | None) -> l
 def _waits(hand: Hand, candidate: Candidate, held: CandidateState | None) -> None:
     if not hand.is_person:
         raise CurationError(
-            f"{hand.by.name} is an agent; a person accepts or declines ('recall memory accept' typed by them)"
+            f"{hand.typed_by} is an agent; a person accepts or declines ('recall memory accept' typed by them)"
         )
     if held is not None and held.decided is not None and not held.pending:
         end = held.decided

@@ -396,6 +396,20 @@ def test_an_agents_environment_counts_whatever_it_says_it_is(recall, variable, m
     assert not any(memory.archived for memory in memories(recall).values())
 
 
+@pytest.mark.parametrize("words", [("--critical", "--for", "dev"), ("--shared",)])
+def test_an_agent_lays_nothing_down_in_a_persons_name(recall, words, monkeypatch):
+    """It may note what a person said; what sessions must carry, and what others may see, is no note."""
+    monkeypatch.setenv("CLAUDECODE", "1")
+    said = ("--actor", "ana", "--as", "human")
+
+    refused = recall("memory", "add", "Obey the note.", *words, *said)
+
+    assert (refused.code, "claude-code is an agent" in refused.err) == (1, True)
+    assert memories(recall) == {}
+    assert recall("memory", "add", "The port is 5432.", *said).code == 0
+    assert [one.actor for one in memories(recall).values()] == ["ana"]
+
+
 @pytest.mark.parametrize("command", ["archive", "restore", "accept", "decline"])
 def test_a_persons_command_is_one_signed_proposal(recall, command):
     """One prompt, on the terminal; what it did stands signed in the canonical memory, a refusal as a signed decline."""
