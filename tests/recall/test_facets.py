@@ -16,6 +16,9 @@ from indexer.tokens import TokenCounter
 from recall.audiences import AUDIENCES
 from recall.engine import recall
 from recall.facets import NOTHING, Facets, load
+from recall.governance_settings import AudienceSettings
+from recall.harness import recognise
+from recall.hook_turn import HookTurn, Means
 from recall.query import Query
 from recall.selection import POLICY
 from recall.settings import GateSettings, SelectionSettings, Settings
@@ -24,7 +27,7 @@ from transcript import grants
 from transcript.canonical import b32id
 from transcript.memories import fold_memories
 from transcript.projections import facets as projection
-from transcript.projections.views import folded
+from transcript.projections.views import folded, project
 
 OPEN = Settings(
     gate=GateSettings(item=False, evidence=False, margin=False),
@@ -106,6 +109,39 @@ def test_each_of_the_five_cues_alone_changes_what_comes_first(held):
 
     assert tops == {cue: memory.id for cue, memory in made.items()}
     assert len(set(tops.values())) == len(cues)
+
+
+def test_a_payload_that_differs_in_one_cue_brings_another_item_first(held):
+    """LCA-5.1-02: what a harness sends, from its bytes to the block."""
+    asked = {"hook_event_name": "UserPromptSubmit", "prompt": "wagtail restarts plan", "cwd": "/srv/none"}
+    cues = {
+        "role": "reviewer",
+        "channel": "ops",
+        "task": "T2",
+        "cwd": "/srv/shop",
+        "prompt": "wagtail restarts plan sigma",
+    }
+    of: list[dict[str, tuple[str, ...]]] = [{"roles": ("reviewer",)}, {"tags": ("channel:ops",)}]
+    of += [{"tags": ("task:T2",)}, {"projects": ("shop",)}, {}]
+    words = ("alpha", "gamma", "delta", "kappa", "sigma")
+    made = {
+        cue: remembered(held, f"The wagtail restarts with plan {word}.", **more)
+        for cue, word, more in zip(cues, words, of, strict=True)
+    }
+    project(held.log.workspace)
+    ask(held, "so that it is indexed")
+
+    tops = {}
+    for cue, value in cues.items():
+        payload = recognise("pi", json.dumps({**asked, "harness": "pi", "session_id": cue, cue: value}).encode())
+        turn = HookTurn(payload, held.log.workspace.data, mode="warm", call=cue, now=NOW, started=0.0)
+        turn.workspace = held.log.workspace
+        with Store.open(held.log.workspace.index_path) as store:
+            block = turn.answer(Means(store, TokenCounter(), meta=store.meta(), audience=AudienceSettings()), OPEN)
+        shown = {one: at for one, memory in made.items() if (at := block.find(memory.id[:10].encode())) >= 0}
+        tops[cue] = min(shown, key=shown.__getitem__)
+
+    assert tops == {cue: cue for cue in cues}
 
 
 def test_two_roles_have_another_top_item_for_the_same_words(held):
