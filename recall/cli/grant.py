@@ -18,22 +18,6 @@ if TYPE_CHECKING:
 
 AUDIENCES = ("shared", "peer")
 CHARS = 6  # of an item's id, which a person types to say that they looked
-# What a turn may show.
-ITEMS = frozenset(
-    {
-        "memory.written",
-        "conversation_turn",
-        "decision",
-        "task",
-        "question",
-        "correction",
-        "outcome",
-        "observation",
-        "tool_call",
-        "tool_result",
-        "reasoning",
-    }
-)
 json_option = click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 
 
@@ -194,8 +178,11 @@ def held(log: Log) -> list[Grant]:
 
 def item_of(log: Log, pointer: str) -> Event:
     """The event that a pointer names, where a turn may show it; CurationError for anything else."""
+    from indexer.exchange import SAID_TYPES
+    from indexer.memories import WRITTEN
+
     event = log.find(pointer.strip().strip("[]()<>`'\".,;"))
-    if event.type not in ITEMS or not event.body:
+    if event.type not in SAID_TYPES | {WRITTEN} or not event.body:
         what = "was redacted" if not event.body else f"is of type {event.type}"
         raise CurationError(f"{event.pointer} {what}; a grant names a memory or something that was said or recorded")
     return event
