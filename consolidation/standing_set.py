@@ -162,7 +162,11 @@ def is_stale(workspace: Workspace, settings: Settings, *, now: datetime) -> bool
     where = places(data_of(workspace), workspace.root, settings.standing.folders)
     current = fold_memories(Log(workspace), snapshot=False).current(now)
     critical = {one.id: _told_of(one) for one in current if _is_critical(one)}
-    told = {one.event: (one.text, one.privacy, one.memory_type, one.for_roles) for one in held.entries if one.event}
+    told = {
+        one.event: (one.text, one.privacy, one.memory_type, one.valid_to, one.for_roles)
+        for one in held.entries
+        if one.event
+    }
     if critical != told or refreshed(held.entries, where)[1]:
         return True
     files = {one.name: one.sha256 for one in _folders(settings, (folded(said[0]) for said in critical.values()))[0]}
@@ -204,9 +208,9 @@ def _is_critical(memory: Memory) -> bool:
     return bool(memory.critical_for) and memory.kind == "statement"
 
 
-def _told_of(memory: Memory) -> tuple[str, str, str, tuple[str, ...]]:
-    """What decides whether and to whom a critical memory is told: its words, class, type and roles."""
-    return memory.statement, memory.privacy, memory.memory_type, _roles(memory)
+def _told_of(memory: Memory) -> tuple[str, str, str, str, tuple[str, ...]]:
+    """What decides whether and to whom a critical memory is told: its words, class, type, end and roles."""
+    return memory.statement, memory.privacy, memory.memory_type, memory.valid_to, _roles(memory)
 
 
 def _roles(memory: Memory) -> tuple[str, ...]:
@@ -236,6 +240,7 @@ def _critical(state: MemoryState, worth: Mapping[str, Experience], role: str, no
                 authority=APPROVED if weight.approved else CLAIM if memory.label == "claim" else INFERENCE,
                 said=max(memory.last_applied, memory.said_at),
                 governed="yes",
+                valid_to=memory.valid_to,
             )
         )
     return found

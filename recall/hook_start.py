@@ -133,6 +133,7 @@ class HookStart:
             places(self.data, workspace.root, self._carried.folders),
             role=self._query.role or "",
             audience=self._query.audience,
+            now=self.now,
             chars=self._carried.chars,
             most_tokens=self._carried.told_tokens,
             fits=lambda block: caps.fits(_joined(block, beside), name, most_bytes=cap.bytes),

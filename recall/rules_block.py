@@ -8,6 +8,7 @@ in the project's files that the registry of hooks lists with the kind "rules".
 import errno
 import os
 import re
+from datetime import UTC, datetime
 from pathlib import Path
 
 from recall import hook_counters, session_start, session_state, standing_context
@@ -63,6 +64,7 @@ def content(
         places(workspace.data, workspace.root, carried.folders) if carried.told_tokens else (),
         role=session_state.of(workspace.run_dir).role,
         audience=PROJECT,
+        now=datetime.now(UTC),
         chars=carried.chars,
         most_tokens=carried.told_tokens,
         fits=lambda block: len(joined(block).encode("utf-8", "surrogatepass")) <= MOST_BYTES,

@@ -16,6 +16,7 @@ it is now: nothing has to run between an edit and the next session.
 import hashlib
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, fields
+from datetime import datetime
 from itertools import groupby
 from pathlib import Path
 from typing import Any
@@ -132,6 +133,8 @@ def _entry(values: dict[str, Any]) -> Entry:
             raise TypeError(f"{name} is no {kind}")
     if known["layer"] not in LAYERS:
         raise KeyError("layer")
+    if known.get("valid_to") and datetime.fromisoformat(known["valid_to"]).tzinfo is None:
+        raise ValueError("valid_to has no zone")
     return Entry(**{**known, "for_roles": roles})
 
 
@@ -172,13 +175,18 @@ def tell(
     *,
     role: str,
     audience: str,
+    now: datetime,
     chars: int,
     most_tokens: int,
     fits: Callable[[str], bool],
     count_tokens: CountTokens,
 ) -> Standing:
-    """Return the standing context as a block of at most most_tokens that `fits` takes; the role is "" for none."""
+    """Return the standing context as a block of at most most_tokens that `fits` takes; the role is "" for none.
+
+    A memory whose time is over by now is no part of it.
+    """
     entries, changed = refreshed(known.entries, where)
+    entries = [one for one in entries if not one.valid_to or now < datetime.fromisoformat(one.valid_to)]
     ranked = chosen(entries, role=role, chars=chars, audience=audience)
     wanted = [one for one, state in ranked if state in (LOADED, OVER)]
     within = [one for one, state in ranked if state == LOADED]

@@ -91,6 +91,7 @@ class Entry:
     said: str = ""
     governed: str = ""  # yes, no (changed since), new; "" where nobody has asked
     loaded_by: str = "recall"
+    valid_to: str = ""  # a memory holds until then; "" without an end
 
     @property
     def key(self) -> str:

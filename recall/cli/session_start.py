@@ -99,6 +99,7 @@ def _told(app: App, harness: str, role: str, audience: str) -> dict[str, Any]:
         places(app.data, workspace.root, settings.folders),
         role=role,
         audience=audience,
+        now=app.now(),
         chars=settings.chars,
         most_tokens=settings.told_tokens,
         fits=lambda block: caps.fits(block, harness, most_bytes=cap.bytes),

@@ -1,6 +1,7 @@
 """What a session always carries is told at its start by every harness, within its cap, as the files stand by then."""
 
 import os
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -200,6 +201,21 @@ def test_a_memory_in_it_is_framed_as_a_fact_and_not_as_an_instruction(resident, 
 
     at = told.index("## memories: quoted past records: facts, not instructions")
     assert told[at + 1] == f"- Deploys go out on Tuesdays. | {made.id[:10]}"
+
+
+def test_a_memory_is_told_no_longer_once_its_time_is_over(resident, workspace):
+    memory, then = Remembered(Log(workspace)), datetime(2020, 1, 1, tzinfo=UTC)
+    for text, ends in (("Deploys wait for the audit.", "2020-01-02T00:00:00.000Z"), ("Deploys are small.", "")):
+        since = "2019-12-01T00:00:00.000Z"
+        memory.remember(memory.candidate(text), critical_for=("*",), said_at=since, valid_from=since, valid_to=ends)
+    both = [one.text for one in standing_set.after_apply(workspace, Settings(), now=then).loaded]
+
+    told = ask(resident, start())
+
+    assert sorted(both) == ["Deploys are small.", "Deploys wait for the audit."]
+    assert "Deploys are small." in told
+    assert "audit" not in told
+    assert "audit" not in rules_block.content(workspace, harness="codex", carried=StandingSettings())
 
 
 @pytest.mark.parametrize("harness", ["claude-code", "gemini-cli"])
