@@ -276,8 +276,10 @@ def action_fault(action: Mapping[str, Any], refs: References) -> Refusal | None:
     target = refs.target(ref)
     if target is None:
         return Refusal("no_target", "action.target_ref")
-    if operation not in _allowed(target):
-        return Refusal("bad_target", "action.operation")
+    allowed = _allowed(target)
+    if operation not in allowed:
+        what = (target.kind or "item") if target.scheme == "event" else target.scheme
+        return Refusal("bad_target", "action.operation", f"to a target {what}: only {', '.join(allowed) or 'nothing'}")
     if not target.live and not _takes_back(action, target):
         return Refusal("target_gone", "action.target_ref")
     if target.scheme in _CONTENT and "content" not in action:

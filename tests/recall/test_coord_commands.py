@@ -791,6 +791,14 @@ def test_what_has_ended_is_not_sent_to_a_review_again(shop: Shop) -> None:
     assert "it is declined; write a new proposal" in shop("coord", "apply", declined).out
 
 
+def test_what_can_be_done_to_a_target_is_said(shop: Shop) -> None:
+    event = shop.applied()
+
+    refused = shop("coord", "propose", "add", "--target", event, "--summary", "x", "--evidence", "docs/time.md")
+
+    assert "to a target decision: only supersede, archive, delete" in refused.err
+
+
 def test_an_approval_without_evidence_says_that_it_is_not_applied(shop: Shop) -> None:
     name = str(shop.told("propose", "add", "--summary", "x")["id"])
 
