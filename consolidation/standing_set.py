@@ -86,18 +86,13 @@ class Fit:
         return not self.leaves
 
 
-def data_of(workspace: Workspace) -> Path:
-    """Return the data folder that a workspace lies in."""
-    return workspace.home.parents[1]
-
-
 def compile(workspace: Workspace, settings: Settings, *, role: str | None = None, now: datetime) -> StandingSet:
     """Return what a session carries now; writes nothing. role None is the one that the workspace is in."""
     log = Log(workspace)
     state = fold_memories(log, snapshot=False)
     worth = experience_of(log, settings.experience)
     role = session_state.of(workspace.run_dir).role if role is None else role
-    where = places(data_of(workspace), workspace.root, settings.standing.folders)
+    where = places(workspace.data, workspace.root, settings.standing.folders)
     found = standing_files.files(where, workspace.root)
     known = standing_files.governed(log)
     changed = standing_files.changes(standing_files.present(where), known)
@@ -159,7 +154,7 @@ def keep_up(workspace: Workspace, settings: Settings, *, now: datetime) -> bool:
 def is_stale(workspace: Workspace, settings: Settings, *, now: datetime) -> bool:
     """Say whether a file, a procedure or a critical memory is another than when it was last put together."""
     held = standing_context.held(workspace.run_dir)
-    where = places(data_of(workspace), workspace.root, settings.standing.folders)
+    where = places(workspace.data, workspace.root, settings.standing.folders)
     current = fold_memories(Log(workspace), snapshot=False).current(now)
     critical = {one.id: _told_of(one) for one in current if _is_critical(one)}
     told = {
