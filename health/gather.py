@@ -38,7 +38,7 @@ from health.gather_record import record_facts
 from health.gather_schedule import schedule_facts
 from health.gather_standing import standing_facts
 from health.gather_window import window_facts
-from indexer.embedder import Embedder
+from indexer.embedder import Identity
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from recall.memory_settings import ConsolidationSettings
@@ -55,17 +55,19 @@ def gather(
     *,
     now: datetime,
     settings: IndexSettings,
-    load: Callable[[], Embedder],
+    load: Callable[[], Identity],
     last: int = 50,
     since: float | None = None,
     hooked: bool = True,
     known: IndexFacts | None = None,
+    recount: bool = False,
     consolidation: ConsolidationSettings | None = None,
     canon: str = "",
 ) -> Facts:
     """Return the facts of a workspace; load is called once and tells whether the model is there.
 
     last is how many turns are looked back on, since the moment from which on turns, counters and series count.
+    recount counts the index's figures even where its files are as they were when they were counted last.
     hooked is False where no harness is meant to call: hooks are then left out of the report. known are figures of the
     index as they were last counted: then only what tells whether it works at all is read, and load is not called.
     canon is the setting `freshness.canon`.
@@ -82,7 +84,10 @@ def gather(
             broken.append(f"{name}: {type(error).__name__}")
             return without
 
-    index, backend = index_facts(workspace, settings, load) if known is None else light_facts(workspace, known)
+    if known is None:
+        index, backend = index_facts(workspace, settings, load, recount=recount)
+    else:
+        index, backend = light_facts(workspace, known)
     uncaptured: tuple[CaptureFacts, dict[str, float]] = (CaptureFacts(), {})
     capture, written = read("capture", lambda: capture_facts(workspace, data, env, now=at), uncaptured)
     facts = Facts(

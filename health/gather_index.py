@@ -1,14 +1,16 @@
 """Reads what the index's signals look at; opens it read-only and writes nothing."""
 
+import contextlib
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
 from typing import Any
 
+from health import index_cache
 from health.facts import BackendFacts, IndexFacts
 from health.gather_record import waiting
 from indexer import audit
-from indexer.embedder import Embedder
+from indexer.embedder import Identity
 from indexer.exchange import INDEXED_TYPES
 from indexer.queue import pending, wanted_chunks
 from indexer.schema import MARKS
@@ -20,9 +22,12 @@ from transcript.workspace import Workspace
 
 
 def index_facts(
-    workspace: Workspace, settings: IndexSettings, load: Callable[[], Embedder]
+    workspace: Workspace, settings: IndexSettings, load: Callable[[], Identity], *, recount: bool = False
 ) -> tuple[IndexFacts, BackendFacts]:
-    """Return the index's facts and the backend's; a missing or broken index is a fact, not an error."""
+    """Return the index's facts and the backend's; a missing or broken index is a fact, not an error.
+
+    Figures that were counted of the very same files are taken as they were then, unless recount is set.
+    """
     embedder, reason = _embedder(load)
     backend = BackendFacts(
         embedder="up" if embedder else "down",
@@ -38,7 +43,7 @@ def index_facts(
         return IndexFacts(present=True, error=str(error)), replace(backend, vectors="unknown")
     with store:
         try:
-            return _facts(workspace, store, settings, embedder), _backend(store, backend)
+            return _facts(workspace, store, settings, embedder, recount), _backend(store, backend)
         except StoreError as error:
             return IndexFacts(present=True, error=str(error)), _backend(store, backend)
 
@@ -58,15 +63,34 @@ def light_facts(workspace: Workspace, known: IndexFacts) -> tuple[IndexFacts, Ba
         return IndexFacts(present=True, error=str(error)), BackendFacts(vectors="unknown")
 
 
-def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder: Embedder | None) -> IndexFacts:
+def _facts(
+    workspace: Workspace, store: Store, settings: IndexSettings, model: Identity | None, recount: bool
+) -> IndexFacts:
+    """Return the counted figures, and beside them what does not follow from the index's files alone."""
+    state = index_cache.state(workspace, settings)
+    counted = None if recount else index_cache.kept(workspace, state)
+    if counted is None:
+        counted = _counted(workspace, store, settings)
+        with contextlib.suppress(OSError):  # a folder that cannot be written to is counted again each time
+            index_cache.keep(workspace, counted, state)
+    meta, seq = store.meta(), audit.watermark_seq(store)
+    unindexed, oldest = waiting(workspace, seq, INDEXED_TYPES)
+    same = model is None or store.serves(model.id, model.revision, model.dimension)
+    return replace(
+        counted,
+        wanted_model=model.id if model else "",
+        wanted_config_hash=config_hash(settings, max_tokens=model.max_tokens) if model else "",
+        stale=counted.vectors if meta.n_vectors and not same else 0,
+        watermark=seq,
+        unindexed=unindexed,
+        unindexed_oldest=oldest,
+        **_gate(workspace),
+    )
+
+
+def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> IndexFacts:
     meta = store.meta()
     copied, made, agree = audit.copies(store), audit.embeddings(store), audit.agreement(store)
-    seq = audit.watermark_seq(store)
-    unindexed, oldest = waiting(workspace, seq, INDEXED_TYPES)
-    stale = 0
-    if embedder is not None and meta.n_vectors:
-        same = store.serves(embedder.id, embedder.revision, embedder.dimension)
-        stale = 0 if same else made.vectors
     near = audit.near_pairs(store)
     return IndexFacts(
         present=True,
@@ -74,10 +98,8 @@ def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder
         generation=meta.generation,
         building_generation=store.building(),
         model=meta.model,
-        wanted_model=embedder.id if embedder else "",
         models={meta.model: made.vectors} if made.vectors else {},
         config_hash=meta.config_hash,
-        wanted_config_hash=config_hash(settings, max_tokens=embedder.max_tokens) if embedder else "",
         rows=copied.rows,
         distinct=copied.distinct,
         most_repeated=copied.most_repeated,
@@ -97,21 +119,16 @@ def _facts(workspace: Workspace, store: Store, settings: IndexSettings, embedder
         set_aside=made.set_aside,
         truncated=made.truncated,
         zero=made.zero,
-        stale=stale,
         failures=made.failures,
         orphan_vectors=agree.orphan_vectors,
         orphan_pointers=agree.orphan_pointers,
         words_missing=agree.words_missing,
         words_extra=agree.words_extra,
-        watermark=seq,
-        unindexed=unindexed,
-        unindexed_oldest=oldest,
         last_run=_seconds(audit.last_run(store)),
         implausible_times=audit.implausible_times(store),
         secrets_masked=audit.secrets_masked(store),
         session_hours=audit.session_hours(store),
         marks_missing=store.marks(store.generation) < MARKS,
-        **_gate(workspace),
     )
 
 
@@ -140,7 +157,7 @@ def _backend(store: Store, backend: BackendFacts) -> BackendFacts:
     )
 
 
-def _embedder(load: Callable[[], Embedder]) -> tuple[Embedder | None, str]:
+def _embedder(load: Callable[[], Identity]) -> tuple[Identity | None, str]:
     try:
         return load(), ""
     except EmbedderUnavailable as error:

@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 
 from health.facts import IndexFacts
+from indexer.settings import IndexSettings
 from transcript.paths import read_derived, write_atomic
 from transcript.workspace import Workspace
 
@@ -13,19 +14,22 @@ COUNTED_BY = 2  # raised when the figures are counted in another way
 MADE_OF = "made_of"
 
 
-def state(workspace: Workspace) -> list[list[int]]:
-    """Return size and time of the last change of the index's files: any writer, ours or not, changes them."""
-    found = [[COUNTED_BY, 0]]
+def state(workspace: Workspace, settings: IndexSettings) -> list[object]:
+    """Return what the figures follow from: the settings, and size and time of the last change of the index's files.
+
+    Any writer, ours or not, changes the files.
+    """
+    found: list[object] = [COUNTED_BY, repr(settings)]
     for name in ("", "-wal"):
         try:
             status = workspace.index_path.with_name(workspace.index_path.name + name).stat()
-            found.append([status.st_size, status.st_mtime_ns])
         except OSError:
-            found.append([0, 0])
+            continue
+        found += [name, status.st_size, status.st_mtime_ns] if status.st_size else []
     return found
 
 
-def kept(workspace: Workspace, made_of: list[list[int]] | None = None) -> IndexFacts | None:
+def kept(workspace: Workspace, made_of: list[object] | None = None) -> IndexFacts | None:
     """Return the figures that were counted last, of files in that state where one is given; None without such."""
     held = dict(read_derived(workspace.run_dir / FILE))
     state_then = held.pop(MADE_OF, None)
@@ -37,7 +41,7 @@ def kept(workspace: Workspace, made_of: list[list[int]] | None = None) -> IndexF
         return None
 
 
-def keep(workspace: Workspace, facts: IndexFacts, made_of: list[list[int]]) -> None:
+def keep(workspace: Workspace, facts: IndexFacts, made_of: list[object]) -> None:
     """Keep figures counted of files in this state."""
     held = {item.name: getattr(facts, item.name) for item in fields(facts)}
     held |= {name: dict(value) for name, value in held.items() if isinstance(value, Mapping)}

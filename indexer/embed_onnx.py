@@ -100,13 +100,17 @@ class MiniLmTokenizer:
         return [ids if len(ids) <= MAX_TOKENS else [*ids[: MAX_TOKENS - 1], ids[-1]] for ids in found]
 
 
-class OnnxEmbedder:
-    """Sentence vectors: mean of the last hidden state over the text's tokens, scaled to length one."""
+class OnnxModel:
+    """Which model it is."""
 
     id = f"onnx:{MODEL_NAME}"
     revision = SHA256[:16]
     dimension = DIMENSION
     max_tokens = MAX_TOKENS
+
+
+class OnnxEmbedder(OnnxModel):
+    """Sentence vectors: mean of the last hidden state over the text's tokens, scaled to length one."""
 
     def __init__(self, model: Path, *, threads: int = 0) -> None:
         self.path = model
@@ -154,9 +158,21 @@ def tokenizer() -> MiniLmTokenizer:
 
 def load_onnx(name: str, *, data_home: str | None = None, threads: int = 0) -> OnnxEmbedder:
     """Return the embedder of a known ONNX model, its file checked against the pinned SHA-256."""
+    return OnnxEmbedder(_known_file(name, data_home), threads=threads)
+
+
+def check_onnx(name: str, *, data_home: str | None = None) -> OnnxModel:
+    """Return which model it is, after the same look at its file and for the runtime, without loading either."""
+    _known_file(name, data_home)
+    if find_spec("onnxruntime") is None:
+        raise EmbedderUnavailable("onnxruntime is not installed; words go on working")
+    return OnnxModel()
+
+
+def _known_file(name: str, data_home: str | None) -> Path:
     if name != MODEL_NAME:
         raise EmbedderUnavailable(f"no ONNX model is called '{name}'; the one known is '{MODEL_NAME}'")
-    return OnnxEmbedder(checked_model(data_home), threads=threads)
+    return checked_model(data_home)
 
 
 def model_candidates(data_home: str | None = None) -> list[Path]:

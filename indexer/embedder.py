@@ -15,8 +15,8 @@ from transcript.errors import EmbedderUnavailable
 Vectors = NDArray[np.float32]
 
 
-class Embedder(Protocol):
-    """A model of sentence vectors. Vectors of two embedders compare only if id, revision and dimension are equal."""
+class Identity(Protocol):
+    """Which model it is. Vectors of two compare only if id, revision and dimension are equal."""
 
     @property
     def id(self) -> str: ...
@@ -31,6 +31,10 @@ class Embedder(Protocol):
     def max_tokens(self) -> int:
         """Most tokens of one text, special tokens included; what is longer would be cut."""
         ...
+
+
+class Embedder(Identity, Protocol):
+    """A model of sentence vectors."""
 
     def count(self, text: str) -> int:
         """Return the tokens of text by the model's own tokenizer, special tokens included, never cut."""
@@ -60,6 +64,34 @@ def load(model: str = DEFAULT_MODEL, *, data_home: str | None = None, threads: i
         from indexer.embed_extras import OpenVinoEmbedder
 
         return OpenVinoEmbedder(name)
-    raise EmbedderUnavailable(
+    raise _unknown(model)
+
+
+def check(model: str = DEFAULT_MODEL, *, data_home: str | None = None) -> Identity:
+    """Return which model a settings value names, its file held against the pinned hash, without starting it.
+
+    EmbedderUnavailable says what is missing. Models of the extras have no pinned file: they are loaded.
+    """
+    kind, _, name = model.partition(":")
+    if kind != "onnx":
+        return load(model, data_home=data_home)
+    from indexer.embed_onnx import check_onnx
+
+    return check_onnx(name, data_home=data_home)
+
+
+def tried(embedder: Embedder) -> Embedder:
+    """Return the embedder after it has embedded one sentence; EmbedderUnavailable where it fails at that."""
+    try:
+        vector = embedder.encode(["Does it work?"])[0]
+    except (RuntimeError, OSError, ValueError) as error:
+        raise EmbedderUnavailable(f"{embedder.id} is loaded and fails ({type(error).__name__})") from error
+    if not np.isfinite(vector).all() or not vector.any():
+        raise EmbedderUnavailable(f"{embedder.id} makes vectors without a direction")
+    return embedder
+
+
+def _unknown(model: str) -> EmbedderUnavailable:
+    return EmbedderUnavailable(
         f"no embedder is called '{model}'; use onnx:…, sentence-transformers:… or openvino:… in index.model"
     )

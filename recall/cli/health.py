@@ -20,6 +20,8 @@ ALL = 10**9
 @click.option("--since", metavar="AGE|DATE", help="Turns, failures and kept reports from then on: 7d, 2026-03-01.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every signal.")
 @click.option("--series", is_flag=True, help="With --json: the kept reports of past nights, too.")
+@click.option("--recount", is_flag=True, help="Count the index's figures even where its files have not changed.")
+@click.option("--deep", is_flag=True, help="Load the model and embed a sentence; else its file is checked.")
 @demo_option
 @click.pass_context
 @pass_app
@@ -31,28 +33,32 @@ def command(
     since: str | None,
     as_json: bool,
     series: bool,
+    recount: bool,
+    deep: bool,
     demo: bool,
 ) -> None:
     """Print whether recall works here.
 
     First what is wrong, then the figures that matter most: duplicates, failed embeddings, lag, backend, hooks.
-    Reads only. Exit code for cron: 0 ok, 1 look at it, 2 broken, 64 wrong usage. An empty store is never ok.
-    In the demo's project no hooks are expected.
+    Reads only, but for a cache of the index's figures. Exit code for cron: 0 ok, 1 look at it, 2 broken, 64 wrong
+    usage. An empty store is never ok. In the demo's project no hooks are expected.
 
     \b
         recall health
     """
     from health.gather import gather
     from health.report import assess
-    from indexer.embedder import Embedder, load
+    from indexer.embedder import Identity, check, load, tried
 
     if series and not as_json:
         raise click.UsageError("--series goes with --json")
     chosen = choose(app, demo)
     settings = chosen.config.index()
 
-    def embedder() -> Embedder:
-        return load(settings.model, data_home=str(chosen.models), threads=1)
+    def embedder() -> Identity:
+        if deep:
+            return tried(load(settings.model, data_home=str(chosen.models), threads=1))
+        return check(settings.model, data_home=str(chosen.models))
 
     facts = gather(
         chosen.workspace(),
@@ -61,6 +67,7 @@ def command(
         now=chosen.now(),
         settings=settings,
         load=embedder,
+        recount=recount,
         last=last or (LAST if since is None else ALL),
         since=None if since is None else _from(since, chosen).timestamp(),
         hooked=not demo,

