@@ -47,10 +47,9 @@ def lines(what: Shown, *, width: int = WIDTH) -> list[Line]:
     the files of a pack.
     """
     found = [_line("title", f"proposal {what.document.id}")]
-    for part in changed(what):
-        found += evidence(part, most=None if part.kind in TAKEN_IN else MOST_EVIDENCE)
-    for part in what.evidence:
-        found += evidence(part, most=None if scheme_of(what.document.target)[0] == "pack" else MOST_EVIDENCE)
+    whole = taken_in(what)
+    for part in (*changed(what), *what.evidence):
+        found += evidence(part, most=None if part in whole else MOST_EVIDENCE)
     found += [_line("title", "the document, whole: every field of the file"), *document(what), *hashes(what)]
     found += [_line("warning", f"! {text}") for text in warnings(what)]
     return wrapped(found, width)
@@ -86,6 +85,12 @@ def hashes(what: Shown) -> list[Line]:
 def changed(what: Shown) -> list[Evidence]:
     """Return what the action changes, as it stands now; nothing where it names nothing that has words."""
     return [what.target] if what.target is not None and what.target.text else []
+
+
+def taken_in(what: Shown) -> list[Evidence]:
+    """Return the words that approving makes a memory or an instruction and that the document only names."""
+    found = [part for part in changed(what) if part.kind in TAKEN_IN]
+    return found + (list(what.evidence) if scheme_of(what.document.target)[0] == "pack" else [])
 
 
 def evidence(part: Evidence, *, most: int | None = None) -> list[Line]:

@@ -17,7 +17,7 @@ from textual.widgets import Footer, Label, OptionList, Static
 from textual.widgets.option_list import Option
 
 from consolidation.coord_escape import Segment
-from consolidation.coord_show import Line, changed, document, evidence, hashes, warnings
+from consolidation.coord_show import Line, changed, document, evidence, hashes, taken_in, warnings
 from recall.cli.coord_reviewing import Review, Waiting
 from recall.cli.review_dialogs import ConfirmScreen, Pane, ReviseScreen
 from transcript.errors import CoordError
@@ -143,7 +143,8 @@ class ProposalScreen(Screen[tuple[str, bool]]):
     def on_mount(self) -> None:
         head = [Line("", (Segment(f"! {text}"),), "warning") for text in self.warned]
         pane = self.query_one("#document", Pane)
-        pane.show([*head, *document(self.what), *hashes(self.what)])
+        taken = [line for part in taken_in(self.what) for line in evidence(part)]  # to be read to its end as well
+        pane.show([*head, *document(self.what), *taken, *hashes(self.what)])
         pane.focus()
         self._turned()
 
