@@ -14,12 +14,14 @@ from recall.rules_block import without_block
 from recall.standing_places import (
     COMMAND,
     FOLDER,
+    MOST_FILES,
     PROCEDURAL,
     SKILL,
     Entry,
     Place,
     Spot,
     harness_spots,
+    has_more,
     head,
     layer_of,
     names,
@@ -33,6 +35,7 @@ from transcript.log import Log
 from transcript.memory_told import Told, told
 from transcript.paths import secure_dir, write_once
 from transcript.sieve import Sieve, type_field
+from transcript.telling import counted
 
 TYPE = "standing"
 HOW = ("scaffold", "seen", "pack", "approved", "accepted")
@@ -45,6 +48,7 @@ SAYS = {
 WARNINGS = frozenset({NEW})  # of a change that fails no verification
 NO_FILE = "it is no file that can be read"
 NO_NAME = "it is none of IDENTITY.md, USER.md, roles/NAME.md, instructions/*.md, commands/*.md, skills/NAME/SKILL.md"
+MORE = f"it holds more than {counted(MOST_FILES, 'file')}, and the others are not looked at; take some away"
 UNSEEN = "its name holds a line end or another sign that is not shown; rename it"
 TEMPLATES = ("IDENTITY.md", "USER.md", "roles/reviewer.md", "instructions/project.md")
 
@@ -101,6 +105,8 @@ def files(where: Iterable[Place], root: Path | None) -> Found:
     entries: list[Entry] = []
     failed: list[tuple[str, str]] = []
     for place in where:
+        if has_more(place.folder):
+            failed.append((place.name, MORE))
         ours = {spot.name for spot in spots(place)}
         for name in names(place.folder):
             if not name.isprintable():

@@ -135,15 +135,27 @@ def spots(place: Place) -> list[Spot]:
 
 
 def names(folder: Path) -> list[str]:
-    """Return every file below a folder by its name there, sorted; hidden ones and links to folders are passed over."""
+    """Return every file below a folder by its name there, sorted; hidden ones and links to folders are passed over.
+
+    Of more than MOST_FILES the first ones, each folder's own files before those below it.
+    """
+    return sorted(_walked(folder)[:MOST_FILES])
+
+
+def has_more(folder: Path) -> bool:
+    """Say whether there are files below a folder that `names` leaves out."""
+    return len(_walked(folder)) > MOST_FILES
+
+
+def _walked(folder: Path) -> list[str]:
     found: list[str] = []
     top = len(str(folder)) + 1
     for base, folders, files in os.walk(folder):
         folders[:] = sorted(one for one in folders if one[0] != ".")
-        found += [f"{base}{os.sep}{one}"[top:].replace(os.sep, "/") for one in files if one[0] != "."]
+        found += [f"{base}{os.sep}{one}"[top:].replace(os.sep, "/") for one in sorted(files) if one[0] != "."]
         if len(found) > MOST_FILES:
             break
-    return sorted(found[:MOST_FILES])
+    return found
 
 
 def layer_of(name: str) -> tuple[str, str]:

@@ -260,6 +260,22 @@ def test_a_pipe_among_a_harnesss_commands_keeps_nobody_waiting(memory):
     assert compiled(memory).entries == ()
 
 
+def test_more_files_than_are_looked_at_are_said_and_the_order_on_the_disk_chooses_none(memory, monkeypatch):
+    monkeypatch.setattr("recall.standing_places.MOST_FILES", 3)
+    for name in random.Random(4).sample("bacdef", 6):
+        identity(memory, f"instructions/{name}.md", f"Rule {name}.")
+    identity(memory, "IDENTITY.md", "You are the maintainer.")
+
+    found = compiled(memory)
+
+    assert sorted(keys(found, "loaded")) == [
+        f"project:{n}.md" for n in ("IDENTITY", "instructions/a", "instructions/b")
+    ]
+    ((where, why),) = found.failed
+    assert where == "project"
+    assert "the others are not looked at" in why
+
+
 def test_what_a_harness_loads_itself_is_listed_and_not_told_again(memory):
     root = memory.log.workspace.root
     assert root is not None
