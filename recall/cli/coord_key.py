@@ -87,7 +87,8 @@ def revoke(app: App, key_id: str, reason: str) -> Report:
         raise NotConfirmed("not confirmed; nothing was changed")
     keys.revoke(name, reason, now=app.now())
     _told(app)
-    return _one(name, "revoked", f"{name} is revoked; recall coord key rotate makes a new one if it was the current")
+    signs = any(one.state == "current" for one in keys.list())
+    return _one(name, "revoked", f"{name} is revoked" + ("" if signs else "; recall coord key rotate makes a new one"))
 
 
 @key.command("list")

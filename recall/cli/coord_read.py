@@ -82,7 +82,7 @@ def _lines(seen: View, *, narrowed: bool) -> list[str]:
         ("Two decisions on one subject", [f"{row['subject']}: {', '.join(row['ids'])}" for row in seen.conflicts]),
         ("Loses against something that outranks it", [_loses(row) for row in seen.losers]),
         ("Pending: not decided, not canonical", [_waits(row) for row in seen.pending]),
-        ("Files that are not as they must be", [_wrong(row) for row in seen.problems]),
+        ("Not as it must be", [_wrong(row) for row in seen.problems]),
         ("Left out, there is no room", [f"{name}: {count:,}" for name, count in seen.left_out.items()]),
     )
     for title, told in named:

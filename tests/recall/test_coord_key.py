@@ -108,6 +108,18 @@ def test_a_key_can_be_made_outside_a_project(recall, tmp_path, monkeypatch) -> N
     assert told(recall, "list")["keys"][0]["state"] == "current"
 
 
+def test_a_new_key_is_asked_for_only_where_none_signs_any_more(recall, monkeypatch) -> None:
+    old = told(recall, "new")["key_id"]
+    new = told(recall, "rotate")["key_id"]
+    monkeypatch.setattr("recall.cli.person.open_terminal", lambda: Typist(old[:6]))
+    replaced = recall("coord", "key", "revoke", old, "--reason", "lost").out
+    monkeypatch.setattr("recall.cli.person.open_terminal", lambda: Typist(new[:6]))
+    current = recall("coord", "key", "revoke", new, "--reason", "lost").out
+
+    assert replaced.startswith(f"{old} is revoked\n")
+    assert current.startswith(f"{new} is revoked; recall coord key rotate makes a new one\n")
+
+
 def test_what_a_revoked_key_signed_and_is_not_applied_never_is(recall, monkeypatch) -> None:
     name = told(recall, "new")["key_id"]
     made = json.loads(recall("coord", "propose", "add", "--summary", "x", "--evidence", "time.md", "--json").out)
