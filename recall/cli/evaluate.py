@@ -20,6 +20,7 @@ from recall.cli.evaluate_month import command as month
 from recall.cli.evaluate_retrieval import command as retrieval
 from recall.cli.evaluate_self import command as own_record
 from recall.cli.evaluate_sets import beam, compare, locomo, longmemeval, memorycode
+from recall.cli.evaluate_soak import command as soak
 from recall.cli.evaluate_steps import command as steps
 from recall.cli.evaluate_window import command as window
 from recall.cli.output import note, say
@@ -260,6 +261,7 @@ for _set in (
     month,
     own_record,
     retrieval,
+    soak,
     steps,
     window,
     locomo,
