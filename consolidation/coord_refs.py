@@ -46,12 +46,16 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """What an action changes: its scheme, its kind where it is an item, and whether it still holds."""
+    """What an action changes: its scheme, its kind where it is an item, and whether it still holds.
+
+    A memory that was not put away is live; `current` is one that nothing took the place of or refuted.
+    """
 
     ref: str
     scheme: str
     live: bool
     kind: str = ""
+    current: bool = True
 
 
 def state_of(then: str, now: str) -> str:
@@ -148,7 +152,10 @@ class References:
             return Target(ref, scheme, applied.item is not None and ref not in self.ended, kind)
         if scheme == "memory":
             memory = self._memories.memories.get(rest)
-            return None if memory is None else Target(ref, scheme, not memory.archived)
+            if memory is None:
+                return None
+            current = not (memory.superseded_by or memory.refuted_because)
+            return Target(ref, scheme, not memory.archived, current=current)
         if scheme == "candidate":
             candidate = self._memories.candidates.get(rest)
             return None if candidate is None else Target(ref, scheme, candidate.pending)
@@ -280,7 +287,8 @@ def action_fault(action: Mapping[str, Any], refs: References) -> Refusal | None:
     if operation not in allowed:
         what = (target.kind or "item") if target.scheme == "event" else target.scheme
         return Refusal("bad_target", "action.operation", f"to a target {what}: only {', '.join(allowed) or 'nothing'}")
-    if not target.live and not _takes_back(action, target):
+    adds_to_what_is_past = operation == "add" and not target.current
+    if (adds_to_what_is_past or not target.live) and not _takes_back(action, target):
         return Refusal("target_gone", "action.target_ref")
     if target.scheme in _CONTENT and "content" not in action:
         return Refusal("schema", "action.content")

@@ -66,6 +66,18 @@ def test_an_approved_memory_gains_the_weight_of_a_decision(shop: Shop) -> None:
     assert approved["proposal_id"] == line["proposal_id"]
 
 
+def test_an_approval_gives_no_weight_to_what_another_memory_took_the_place_of(shop: Shop) -> None:
+    name = remember(shop, "The port is 5432.")
+    proposal = shop.propose("Keep this", "--target", f"memory:{name}")
+    shop.approve(proposal)
+    assert shop("memory", "edit", name[:10], "--statement", "The port is 7777.", "--why", "it was moved").code == 0
+
+    told = shop.told("apply", proposal, code=1)
+
+    assert (told["code"], told["field"], told["state"]) == ("target_gone", "action.target_ref", "proposed")
+    assert shop.applied("Put it away", "--target", f"memory:{name}", operation="archive")
+
+
 def test_an_approval_under_another_key_weighs_nothing(shop: Shop) -> None:
     name = remember(shop, "The importer reads every file once.")
     shop.applied("Keep this", "--target", f"memory:{name}")
