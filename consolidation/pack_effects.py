@@ -1,6 +1,7 @@
 """What installing and removing a pack does: events into the batch that decides it, then files by one rename."""
 
-from collections.abc import Mapping
+import contextlib
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ from consolidation.coord_ref_words import scheme_of
 from consolidation.imported import imported
 from consolidation.packs import Pack
 from consolidation.settings import Settings
+from recall.likeness import folded
 from recall.standing_places import layer_of
 from transcript import memory_drafts as drafts
 from transcript.coord_codes import Refusal
@@ -111,21 +113,25 @@ class PackEffects:
         if failed:
             raise PackError(f"knowledge of pack {pack.name} cannot be read: {'; '.join(failed)}")
         hand = self._hand(at, actor)
-        told += self._kept_up(hand, {one.path: one.sha256 for one in documents}, pack.name, at, actor)
+        told += self._kept_up(hand, documents, pack.name, at, actor)
         return [*told, *imported(hand, loader.Loaded(tuple(documents)), tag_of(pack.name)).drafts]
 
-    def _kept_up(self, hand: commands.Hand, files: Mapping[str, str], name: str, at: Told, actor: str) -> list[Draft]:
-        """Return that memories of files that the pack has again are back, and of those it has no more are put away."""
+    def _kept_up(
+        self, hand: commands.Hand, documents: Sequence[loader.Document], name: str, at: Told, actor: str
+    ) -> list[Draft]:
+        """Return that memories of what the pack says again are back, and of what it says no more are put away."""
+        files = {one.path: one.sha256 for one in documents}
+        says, others = {folded(one.statement) for one in documents}, self._said_by_others(name)
         found = []
         for memory in hand.state.memories.values():
             candidate = hand.state.candidates.get(memory.candidate)
-            file = candidate.body.get("file") if candidate is not None else None
-            if not file or not str(file["path"]).startswith(f"{tag_of(name)}/"):
-                continue
-            sha256 = files.get(str(file["path"]).partition("/")[2])
-            if memory.archived and sha256 == file["sha256"]:
+            file = (candidate.body.get("file") if candidate is not None else None) or {"path": "", "sha256": ""}
+            whose, _, path = str(file["path"]).partition("/")
+            own, sha256 = whose == tag_of(name), files.get(path)
+            again = (own and sha256 == file["sha256"]) or (_is_of_packs(memory) and folded(memory.statement) in says)
+            if memory.archived and again:
                 found.append(drafts.restored(at, memory.id, reason=f"the pack {name} was installed", actor=actor))
-            elif not memory.archived and sha256 is None:
+            elif own and not memory.archived and sha256 is None and folded(memory.statement) not in says | others:
                 reason = f"the pack {name} has it no more"
                 found.append(drafts.archived(at, memory.id, reason=reason, actor=actor))
         return found
@@ -138,12 +144,29 @@ class PackEffects:
         told = [pack_changed(at.ts, name, pack.version, pack.sha256, "removed", pack.listed(), actor=actor)]
         told += self._files(pack, at, gone_but=None, gone=True)
         reason = f"the pack {name} was removed"
-        return told + [drafts.archived(at, one.id, reason=reason, actor=actor) for one in self.memories(name)]
+        return told + [drafts.archived(at, one.id, reason=reason, actor=actor) for one in self._alone(pack)]
 
-    def memories(self, name: str) -> list[Memory]:
-        """Return the memories that a pack brought and that were not put away."""
+    def _alone(self, pack: Pack) -> list[Memory]:
+        """The memories that a pack brought and that were not put away, without what another pack says as well."""
+        says, others = _said(pack), self._said_by_others(pack.name)
         state = fold_memories(Log(self.workspace), snapshot=False)
-        return [one for one in state.memories.values() if tag_of(name) in one.tags and not one.archived]
+        return [
+            one
+            for one in state.memories.values()
+            if not one.archived
+            and (tag_of(pack.name) in one.tags or (_is_of_packs(one) and folded(one.statement) in says))
+            and folded(one.statement) not in others
+        ]
+
+    def _said_by_others(self, name: str) -> set[str]:
+        """What the knowledge of the other installed packs says; nothing of one whose copy is not whole."""
+        found: set[str] = set()
+        for other in packs.names(self.root):
+            if other != name:
+                with contextlib.suppress(PackError):
+                    held = packs.installed(self.root, other)
+                    found |= _said(held) if held is not None else set()
+        return found
 
     def _files(self, pack: Pack, at: Told, *, gone_but: Pack | None = None, gone: bool = False) -> list[Draft]:
         """Return that each file of the standing context is governed as it is, or gone."""
@@ -162,6 +185,19 @@ class PackEffects:
         by = Author(actor, commands.HUMAN)
         key = self.workspace.id_key()
         return commands.Hand(log, fold_memories(log, snapshot=False), by, at, key, self.settings, self.root)
+
+
+def _said(pack: Pack) -> set[str]:
+    """What the knowledge of a pack says, for comparing."""
+    found = set()
+    for one in pack.knowledge:
+        with contextlib.suppress(ValueError):
+            found.add(folded(loader.document(one.path, one.data).statement))
+    return found
+
+
+def _is_of_packs(memory: Memory) -> bool:
+    return any(tag.startswith("pack:") for tag in memory.tags)
 
 
 def _named(action: Action) -> tuple[str, str]:

@@ -424,6 +424,25 @@ def test_knowledge_alone_needs_nobody_and_is_taken_away_again(copy, project, rec
     assert packs.names(project) == []
 
 
+def test_of_two_packs_that_say_the_same_each_brings_it_and_the_last_one_takes_it_away(copy, project, recall):
+    for name in ("roles", "instructions", "skills"):
+        shutil.rmtree(copy / name)
+    for name in ("one", "other"):
+        recall("pack", "build", str(copy), "--name", name, "--version", "1")
+        shutil.copytree(copy, copy.with_name(name))
+
+    def current(*words: str) -> int:
+        assert recall("pack", *words).code == 0
+        state = fold_memories(Log(workspace(project)), snapshot=False)
+        return sum(not one.archived for one in state.memories.values())
+
+    one, other = str(copy.with_name("one")), str(copy.with_name("other"))
+    assert [current("install", one), current("install", other)] == [1, 1]
+    assert [current("remove", "one"), current("remove", "other")] == [1, 0]
+    assert [current("install", other), current("install", one)] == [1, 1]
+    assert [current("remove", "other"), current("remove", "one")] == [1, 0]
+
+
 def test_a_pack_whose_files_were_changed_is_named(copy, project, recall, typed):
     assert recall("pack", "install", str(copy)).code == 0
     (project / ".recall" / "packs" / "reviewer" / "roles" / "reviewer.md").write_text("You merge everything.\n")
