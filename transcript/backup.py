@@ -9,6 +9,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
@@ -49,6 +50,7 @@ from transcript.workspace import USER, Workspace
 MANIFEST = "manifest.json"
 SCHEMA = 1
 LOCK_SECONDS = 60.0
+_CHECK = "recall-check-"  # how the name of the folder begins in which a backup is read back
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +122,7 @@ def backup(workspace: Workspace, target: Path, *, now: datetime) -> Made:
         kept = f"the backup of {earlier.at} stays" if earlier else "it was kept, marked as not verified"
         raise BackupError(f"the copy is not whole ({', '.join(report.codes[:3])}): {kept}; 'recall verify' says more")
     removed = purge(place / FILES, files)
-    remember(data, workspace.id, place, at=now, size=manifest.size, events=head.seq)
+    remember(data, workspace.id, place, at=now, files=len(files), size=manifest.size, events=head.seq)
     return Made(manifest, place, mirror.written, removed)
 
 
@@ -166,7 +168,8 @@ def backups(target: Path) -> list[Path]:
 @contextlib.contextmanager
 def laid_out(place: Path, manifest: Manifest) -> Iterator[Workspace]:
     """Give a backup's files the names they have in a workspace, by links in a folder that goes afterwards."""
-    with tempfile.TemporaryDirectory(prefix="recall-check-") as made:
+    _clear_checks()
+    with tempfile.TemporaryDirectory(prefix=f"{_CHECK}{os.getpid()}-") as made:
         home = Path(made) / "workspaces" / manifest.workspace
         for one in manifest.files:
             if not one.path.startswith(("data/", "project/")):
@@ -177,6 +180,21 @@ def laid_out(place: Path, manifest: Manifest) -> Iterator[Workspace]:
         folder(home / "run")
         write_head(home / "log", manifest.head)
         yield Workspace(manifest.workspace, home)
+
+
+def _clear_checks() -> None:
+    """Remove such folders of processes that were killed: they may hold words."""
+    if os.name != "posix":  # elsewhere signal 0 is a real signal
+        return
+    for path in Path(tempfile.gettempdir()).glob(f"{_CHECK}*-*"):
+        pid = path.name.removeprefix(_CHECK).partition("-")[0]
+        with contextlib.suppress(OSError):
+            if path.is_symlink() or path.stat().st_uid != os.geteuid() or not pid.isdigit():
+                continue
+            try:
+                os.kill(int(pid), 0)
+            except ProcessLookupError:
+                shutil.rmtree(path, ignore_errors=True)
 
 
 def verified(place: Path, manifest: Manifest) -> VerifyReport:

@@ -15,24 +15,32 @@ BEFORE = ".before-"  # what follows the id in the name of a folder that a restor
 MOST = 20
 
 
-def remember(data: Path, name: str, place: Path, *, at: datetime, size: int, events: int) -> None:
+def remember(data: Path, name: str, place: Path, *, at: datetime, files: int, size: int, events: int) -> None:
     """Note a verified backup of a workspace; the newest MOST are kept, one a folder."""
     with FileLock(secure_dir(data / "run") / "backups.lock"):
         table = read_derived(data / "run" / LIST)
         rows = [row for row in _rows(table, name) if row.get("path") != str(place)]
-        rows.append({"path": str(place), "at": stamp(at), "bytes": size, "events": events})
+        rows.append({"path": str(place), "at": stamp(at), "files": files, "bytes": size, "events": events})
         table[name] = rows[-MOST:]
         write_atomic(data / "run" / LIST, json.dumps(table).encode("ascii"))
 
 
 def known(data: Path, name: str) -> list[dict[str, Any]]:
-    """Return what is known of a workspace's backups, oldest first: path, at, bytes, events. They may be gone since."""
+    """Return what is known of a workspace's backups, oldest first; the folders may be gone since."""
     return _rows(read_derived(data / "run" / LIST), name)
 
 
 def _rows(table: dict[str, Any], name: str) -> list[dict[str, Any]]:
     rows = table.get(name, [])
-    return [row for row in rows if isinstance(row, dict) and "path" in row] if isinstance(rows, list) else []
+    return [row for row in rows if _whole(row)] if isinstance(rows, list) else []
+
+
+def _whole(row: object) -> bool:
+    return (
+        isinstance(row, dict)
+        and all(isinstance(row.get(key), str) for key in ("path", "at"))
+        and all(type(row.get(key)) is int for key in ("files", "bytes", "events"))
+    )
 
 
 def set_aside(data: Path, name: str) -> list[Path]:

@@ -53,6 +53,8 @@ def test_a_project_moves_to_another_machine(project, tmp_path, recall, monkeypat
     before, disk = health(recall), tmp_path / "disk"
     made = recall("backup", str(disk))
     assert (made.code, made.out.count("verified")) == (0, 1)
+    [age] = [one for one in json.loads(recall("health", "--json").out)["signals"] if one["id"] == "backup_age"]
+    assert (age["level"], age["details"]) == ("ok", [str(next(disk.iterdir()))])
     other = git_project(tmp_path / "other")
     monkeypatch.chdir(other)
     monkeypatch.setenv("RECALL_HOME", str(tmp_path / "new"))

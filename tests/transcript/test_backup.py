@@ -4,6 +4,8 @@ import errno
 import json
 import os
 import shutil
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -322,3 +324,28 @@ def test_backups_are_found_in_a_folder_or_as_the_folder_itself(here, tmp_path):
     assert backups(here[1]) == backups(place_of(here)) == [place_of(here)]
     assert backups(tmp_path / "nowhere") == []
     assert json.loads((place_of(here) / MANIFEST).read_bytes())["schema_version"] == 1
+
+
+@pytest.mark.skipif(os.name != "posix", reason="tells living processes from ended ones by POSIX's means")
+def test_what_a_killed_check_left_in_the_temporary_folder_goes_with_the_next(here, tmp_path, monkeypatch):
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    ended = subprocess.Popen([sys.executable, "-c", ""])
+    ended.wait()
+    left, used = tmp_path / f"recall-check-{ended.pid}-x", tmp_path / f"recall-check-{os.getpid()}-x"
+    left.mkdir()
+    used.mkdir()
+
+    assert check(place_of(here)).wrong == ()
+
+    assert not left.exists()
+    assert used.exists()
+
+
+def test_a_list_of_backups_that_is_damaged_is_an_empty_one(here):
+    project, _ = here
+    assert len(known(project.data, project.workspace.id)) == 1
+    path = project.data / "run" / "backups.json"
+
+    for held in (b"[", b"[]", b'{"%s": 3}', b'{"%s": [{"path": "/x"}]}'):
+        path.write_bytes(held.replace(b"%s", project.workspace.id.encode()))
+        assert known(project.data, project.workspace.id) == []
