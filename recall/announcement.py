@@ -49,7 +49,7 @@ def said_by(config: Path) -> str:
     """Return what Codex's own configuration has to say about hooks, "" for nothing."""
     try:
         found = tomllib.loads(config.read_text(encoding="utf-8"))
-    except (OSError, ValueError):
+    except (OSError, ValueError, RecursionError):
         return ""
     features = found.get("features")
     for name in ("hooks", "codex_hooks"):

@@ -342,6 +342,8 @@ def _from_file(path: Path) -> dict[str, Any]:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise ConfigError(f"{path} is no valid TOML: {error}; mend that line") from None
+    except RecursionError:
+        raise ConfigError(f"{path} is no valid TOML: it nests too deep; mend it") from None
     found: dict[str, Any] = {}
     for section, value in tables.items():
         if section in FOREIGN:

@@ -19,6 +19,7 @@ from recall.window_usage import MOST_TOKENS
 from transcript.adapters.walk import home
 from transcript.log import Log
 from transcript.sieve import Sieve, type_field
+from transcript.telling import counted
 
 Env = Mapping[str, str]
 DEFAULT_TOKENS = 200_000
@@ -99,7 +100,7 @@ def fault(harness: str, host: HostWindow, settings: ConsolidationSettings, *, ma
     what = "consolidation.window_tokens to 0 (the harness's own)" if settings.window_tokens else ""
     what += (" or " if what and share else "") + (f"consolidation.pressure to at most {share:.2f}" if share else "")
     return (
-        f"a checkpoint at {own:,} tokens comes too late: {title} compacts at {host.limit:,} ({host.source}); "
+        f"a checkpoint at {counted(own, 'token')} comes too late: {title} compacts at {host.limit:,} ({host.source}); "
         f"set {what or 'a larger window in the harness'}"
     )
 

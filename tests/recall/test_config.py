@@ -53,6 +53,7 @@ def test_a_flag_wins_over_variable_project_and_user_file(places: tuple[Path, Pat
         ("[gate]\nrare = 1\n", "gate.rare"),
         ("[budget\n", "config.toml"),
         ("[weights]\nalpha = -1\n", "alpha"),
+        ("a = " + "[" * 10_000, "config.toml is no valid TOML: it nests too deep"),
         ("[index]\nchunk_chars = 3\n", "chunk_chars"),
         ("[index]\nembed_batch = 0\n", "embed_batch"),
         ("[index]\nprompt_head_chars = -1\n", "prompt_head_chars"),

@@ -203,6 +203,14 @@ def test_hooks_are_refused_where_the_harness_compacts_first_and_the_others_go_on
     assert "hooks are in" in accepted.err
 
 
+def test_a_harnesss_settings_that_nobody_can_read_end_nothing(call: Callable[..., Result]) -> None:
+    config = Path(os.environ["HOME"]) / ".codex" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("a = " + "[" * 10_000)
+
+    assert call("enable-hooks", "codex", "--dry-run").code == 0
+
+
 def test_the_default_settings_are_never_refused(call: Callable[..., Result]) -> None:
     names = [name for name, place in window_host.PLACES.items() if place.form]
 
