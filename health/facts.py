@@ -295,6 +295,7 @@ class ServiceFacts:
     crashes_7d: int = 0
     processes: int | None = None  # of this data folder
     log_bytes: int = 0
+    log_limit: int = 0  # that rotation lets them grow to
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from recall import config, forgetting, hook_counters, pressure, rules_block, spawn, turnstate, use, window_notice
 from recall.config import Config
@@ -47,6 +47,7 @@ def main(arguments: list[str], weigh: Weigh | None = None) -> None:
             rounds(Path(data), Path(cwd), again, env, weigh=weigh)
         except Exception as error:  # nobody watches this process: the failure is counted for health
             hook_counters.add(Path(data), NAME, f"error:{type(error).__name__}")
+            _log(Path(data), env).error("capture_failed", error=error)
             again.unlink(missing_ok=True)
         os.close(held)
         held = spawn.take_lock(f"{marks}.lock") if again.exists() else None  # a hook came between look and release
@@ -70,13 +71,26 @@ def rounds(
         try:
             occasions = _occasions(marks)
             homes = {**env, **_homes(marks)}
+            began = time.monotonic()
             workspace = capture(data, cwd, homes, should_stop=again.exists, weigh=weigh, occasions=occasions)
             if workspace is not None:
                 start_checkpoints(workspace, data, cwd, homes, occasions)
+                _log(data, homes).info("capture_done", workspace=workspace.id, seconds=time.monotonic() - began)
         except RecallError as error:
             hook_counters.add(data, NAME, type(error).__name__)
+            _log(data, env).warning("capture_failed", error=error)
         done += 1
     return done
+
+
+def _log(data: Path, env: Mapping[str, str]) -> Any:
+    """The log of what runs in the background; one whose settings cannot be read keeps to the defaults."""
+    from recall.logs import logger
+
+    settings = None
+    with contextlib.suppress(RecallError):
+        settings = config.load(data, None, env).logs()
+    return logger(data, NAME, settings)
 
 
 def _homes(marks: Iterable[str]) -> dict[str, str]:

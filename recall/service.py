@@ -58,8 +58,17 @@ Respond = Callable[[str, bytes, float], Reply]
 class Service:
     """Answers hooks until it is idle for long, too large, older than a client, or told to stop."""
 
-    def __init__(self, data: Path, site: Path, respond: Respond, limits: Limits, env: Mapping[str, str]) -> None:
-        self._data, self._respond, self._limits = data, respond, limits
+    def __init__(
+        self,
+        data: Path,
+        site: Path,
+        respond: Respond,
+        limits: Limits,
+        env: Mapping[str, str],
+        *,
+        failed: Callable[[BaseException], None] = lambda error: None,
+    ) -> None:
+        self._data, self._respond, self._limits, self._failed = data, respond, limits, failed
         self._site, self._stamp = site, stamp(str(site))
         self._path = socket_path(data, env)
         self._started = self._used = time.monotonic()
@@ -153,7 +162,7 @@ class Service:
         try:
             reply = self._respond(request.harness, request.payload, request.left_s)
         except Exception as error:  # the boundary of the hook: the client answers by words
-            self._count(f"error:service:{type(error).__name__}")
+            self._note("service", error)
             _send(talk, "failed")
             return None
         in_time = time.monotonic() - born < request.left_s
@@ -162,7 +171,7 @@ class Service:
         strikes = self._data / STRIKES
         if strikes.exists() and strikes.stat().st_size:
             os.truncate(strikes, 0)
-        return None if reply.afterwards is None else lambda: _guarded(reply.afterwards, delivered, self._count)
+        return None if reply.afterwards is None else lambda: _guarded(reply.afterwards, delivered, self._note)
 
     def status(self) -> dict[str, object]:
         """Return what `recall health` shows of a running service."""
@@ -201,10 +210,12 @@ class Service:
         for thread in talks:
             thread.join(max(until - time.monotonic(), 0))
 
-    def _count(self, kind: str) -> None:
+    def _note(self, where: str, error: BaseException) -> None:
+        """Count a failure for health, and tell whoever keeps the log."""
         from recall.hook_counters import add
 
-        add(self._data, "service", kind)
+        add(self._data, "service", f"error:{where}:{type(error).__name__}")
+        self._failed(error)
 
 
 @dataclass(frozen=True, slots=True)
@@ -311,10 +322,10 @@ def _send(talk: socket.socket, status: str, answer: bytes = b"") -> bool:
     return True
 
 
-def _guarded(step: Callable[[bool], None] | None, delivered: bool, count: Callable[[str], None]) -> None:
+def _guarded(step: Callable[[bool], None] | None, delivered: bool, note: Callable[[str, BaseException], None]) -> None:
     """Do what follows an answer; what fails there is counted, and the service lives on."""
     try:
         if step is not None:
             step(delivered)
     except Exception as error:  # the boundary of the hook
-        count(f"error:afterwards:{type(error).__name__}")
+        note("afterwards", error)

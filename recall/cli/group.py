@@ -68,6 +68,7 @@ COMMANDS = {
     "config": "config",
     "model": "model",
     "uninstall": "uninstall",
+    "service": "service",
     "serve": "serve",
     "hook": "hook",
 }

@@ -1,14 +1,19 @@
 """`recall serve`: the resident service. Hooks start it by themselves; by hand it runs in the foreground."""
 
 import os
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import click
 
 from recall import config, spawn
+from recall.freshness import note_newest
 from recall.hook_counters import add
 from recall.launcher import site_folder
-from recall.service import Limits, Service, call, stop_on_signal
+from recall.service import Limits, Service, call, memory_mb, stop_on_signal
+from recall.service_control import note_end, note_start
+from recall.version import VERSION
 from transcript.errors import LockBusy, RecallError
 from transcript.paths import data_home
 
@@ -61,11 +66,34 @@ def serve(data: Path, env: dict[str, str]) -> str:
     """Answer hooks until the end, and return its reason. The caller holds the service's lock."""
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # a turn is too short to wait for a second processor
+    from recall.logs import logger
+
+    note_newest(data)
+    note_start(data, now=time.time())
+    log, began, reason = logger(data, "service"), time.monotonic(), "interrupted"
+    try:
+        settings = config.load(data, None, env)
+        log = logger(data, "service", settings.logs())
+        log.info("service_started", pid=os.getpid(), version=VERSION)
+        reason = _serve(data, env, settings, lambda error: log.error("answer_failed", error=error))
+    except Exception as error:
+        reason = f"failed: {type(error).__name__}"
+        log.error("service_failed", pid=os.getpid(), error=error)
+        raise
+    finally:
+        note_end(data, reason, now=time.time())
+        seconds = time.monotonic() - began
+        log.info(
+            "service_ended", pid=os.getpid(), reason=reason.partition(":")[0], seconds=seconds, memory_mb=memory_mb()
+        )
+    return reason
+
+
+def _serve(data: Path, env: dict[str, str], settings: config.Config, failed: Callable[[BaseException], None]) -> str:
     from indexer.embedder import load
     from recall.resident import Resident
     from recall.warm_model import WarmModel
 
-    settings = config.load(data, None, env)
     model = settings.index().model
     limits = Limits(
         idle_s=settings.service().idle_minutes * 60,
@@ -74,4 +102,4 @@ def serve(data: Path, env: dict[str, str]) -> str:
     )
     warm = WarmModel(lambda: load(model, data_home=str(data), threads=1))
     resident = Resident(data, site_folder(), warm, env)
-    return Service(data, site_folder(), resident.respond, limits, env).run()
+    return Service(data, site_folder(), resident.respond, limits, env, failed=failed).run()
