@@ -12,7 +12,10 @@ from transcript.memories import FOLDED
 from transcript.sieve import Sieve, type_field
 
 ENDS = ("accepted", "downgraded", "rejected", "superseded", "duplicate", "procedure", "pending")
-_TOLD = Sieve(groups=((b'"type":"memory.', type_field("checkpoint"), b'"subtype":"compact_boundary"'),))
+_TOLD = Sieve(
+    types=(b'"type":"memory.', type_field("checkpoint"), type_field("system")),
+    groups=((b'"type":"memory.', type_field("checkpoint"), b'"subtype":"compact_boundary"'),),
+)
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,7 +22,6 @@ from health.facts import (
     RecordFacts,
     ScheduleFacts,
     SeriesFacts,
-    ServiceFacts,
     StandingFacts,
     TurnFacts,
     WindowFacts,
@@ -37,9 +36,9 @@ from health.gather_index import index_facts, light_facts
 from health.gather_memory import memory_facts
 from health.gather_record import record_facts
 from health.gather_schedule import schedule_facts
-from health.gather_service import service_facts
 from health.gather_standing import standing_facts
 from health.gather_window import window_facts
+from health.record_pass import OnePass
 from indexer.embedder import Identity
 from indexer.settings import IndexSettings
 from indexer.store import Store
@@ -77,6 +76,7 @@ def gather(
     at = now.timestamp()
     shape = consolidation or ConsolidationSettings()
     broken: list[str] = []
+    log = OnePass(workspace)
 
     def read(name: str, group: Callable[[], Group], without: Group) -> Group:
         """Read one group; one that cannot be read is named, and the report goes on without it."""
@@ -105,14 +105,13 @@ def gather(
         else (),
         backend=read("interpreter", lambda: interpreter_facts(data, backend), backend),
         turns=read("turns", lambda: turn_facts(workspace, last=last, data=data, now=at, since=since), TurnFacts()),
-        memories=read("memories", lambda: memory_facts(workspace, data, shape, now=now), MemoryFacts()),
-        approvals=read("approvals", lambda: approval_facts(workspace, data, now=now), ApprovalFacts()),
-        standing=read("standing", lambda: standing_facts(workspace, data), StandingFacts()),
-        series=read("series", lambda: SeriesFacts(series.read(workspace, since=since)), SeriesFacts()),
+        memories=read("memories", lambda: memory_facts(workspace, data, shape, now=now, log=log), MemoryFacts()),
+        approvals=read("approvals", lambda: approval_facts(workspace, data, now=now, log=log), ApprovalFacts()),
+        standing=read("standing", lambda: standing_facts(workspace, data, log), StandingFacts()),
+        series=read("series", lambda: SeriesFacts(series.read(log, since=since)), SeriesFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),
-        service=read("service", lambda: service_facts(data, env, now=at), ServiceFacts()),
-        window=read("window", lambda: window_facts(workspace, env, shape), WindowFacts()),
+        window=read("window", lambda: window_facts(workspace, env, shape, log), WindowFacts()),
         backup=read("backup", lambda: backup_facts(workspace), BackupFacts()),
         schedule=read("schedule", lambda: schedule_facts(data, env, now=now), ScheduleFacts()),
     )

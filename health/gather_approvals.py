@@ -12,15 +12,17 @@ from recall.governance_settings import ApprovalSettings
 from transcript.coord_codes import WARNINGS
 from transcript.errors import RecordError, WorkspaceError
 from transcript.event import moment
+from transcript.log import Log
 from transcript.projections.coord_files import FOLDER
 from transcript.workspace import Workspace
 
 
-def approval_facts(workspace: Workspace, data: Path, *, now: datetime) -> ApprovalFacts:
+def approval_facts(workspace: Workspace, data: Path, *, now: datetime, log: Log | None = None) -> ApprovalFacts:
     """Return how proposals stand, what was refused of those that are still open, and what `coord verify` finds."""
     problems: list[str] = []
     try:
         desk = CoordDesk(workspace, data, ApprovalSettings(), now)
+        desk.log = log or desk.log
         known = [one for one in desk.state().documents.values() if not one.erased]
         if known or (desk.root / FOLDER).exists():
             verify(desk, lambda code, where: problems.append(f"{where}: {code}") if code not in WARNINGS else None)

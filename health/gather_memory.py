@@ -22,9 +22,11 @@ from transcript.projections.views import folder_of
 from transcript.workspace import Workspace
 
 
-def memory_facts(workspace: Workspace, data: Path, settings: ConsolidationSettings, *, now: datetime) -> MemoryFacts:
+def memory_facts(
+    workspace: Workspace, data: Path, settings: ConsolidationSettings, *, now: datetime, log: Log | None = None
+) -> MemoryFacts:
     """Return what the record's memory events and checkpoints come to, and whether files and index agree with them."""
-    log = Log(workspace)
+    log = log or Log(workspace)
     try:
         events = told(log)
         compacted = states(log, events)

@@ -15,12 +15,12 @@ from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
 
-def standing_facts(workspace: Workspace, data: Path) -> StandingFacts:
+def standing_facts(workspace: Workspace, data: Path, log: Log | None = None) -> StandingFacts:
     """Return what a session carries as its files stand now, with the memories that it was last put together with."""
+    log = log or Log(workspace)
     kept = held(workspace.run_dir)
     where = places(data, workspace.root, kept.folders)
     present = standing_files.present(where)
-    log = Log(workspace)
     try:
         known = standing_files.governed(log)
         since = _conflicts(log)

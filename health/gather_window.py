@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from health.facts import WindowFacts
+from health.record_pass import SUMMARIES
 from recall import window_host
 from recall.memory_settings import ConsolidationSettings
 from recall.window_apply import EMERGENCY, REFUSED
@@ -15,12 +16,13 @@ from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
 _EVENTS = Sieve(types=(type_field("prune"), type_field("mark")))
-_SUMMARIES = Sieve(types=(type_field("conversation_turn"),), groups=((b'"covers":[',),))
 
 
-def window_facts(workspace: Workspace, env: Mapping[str, str], settings: ConsolidationSettings) -> WindowFacts:
+def window_facts(
+    workspace: Workspace, env: Mapping[str, str], settings: ConsolidationSettings, log: Log | None = None
+) -> WindowFacts:
     """Return what became of sessions' windows, and whether a checkpoint comes before the harness compacts."""
-    log = Log(workspace)
+    log = log or Log(workspace)
     try:
         events = list(log.read(sieve=_EVENTS))
         covered, absent = _covered(log)
@@ -55,7 +57,7 @@ def _marks(events: list[Event], mark: str) -> int:
 def _covered(log: Log) -> tuple[int, int]:
     """How many summaries of compactions there are, and how many turns that they cover the record lacks."""
     ids, summaries, absent = log.ids(), 0, 0
-    for event in log.read(sieve=_SUMMARIES):
+    for event in log.read(sieve=SUMMARIES):
         covers = event.body.get("covers")
         if isinstance(covers, list) and event.body.get("kind") == "summary":
             summaries += 1

@@ -16,7 +16,6 @@ from transcript.errors import RecordError
 from transcript.event import Draft, Event, moment, stamp
 from transcript.log import Log
 from transcript.sieve import Sieve, type_field
-from transcript.workspace import Workspace
 
 TYPE = "health"
 MOST_POINTS = 400
@@ -98,12 +97,11 @@ def draft(facts: Facts, signals: Iterable[Signal], level: Level, now: datetime) 
     )
 
 
-def read(workspace: Workspace, *, since: float | None = None, most: int = MOST_POINTS) -> tuple[Point, ...]:
-    """Return the kept reports of a workspace, oldest first, thinned evenly to `most`; the newest always stays.
+def read(log: Log, *, since: float | None = None, most: int = MOST_POINTS) -> tuple[Point, ...]:
+    """Return the kept reports of a record, oldest first, thinned evenly to `most`; the newest always stays.
 
     With since, those from that moment on, and the newest in any case: what is new is told against it.
     """
-    log = Log(workspace)
     try:
         events = [event for event in log.read(sieve=Sieve((type_field(TYPE),))) if event.type == TYPE]
         points = sorted((_point(event, log.body(event)) for event in events if event.body), key=lambda one: one.at)

@@ -33,7 +33,7 @@ def points(*figures: dict[str, float], hours: float = 24.0) -> tuple[Point, ...]
 def test_a_day_keeps_one_report_and_the_next_another(log: Log) -> None:
     kept = [night(log, WELL), night(log, well("index", zero=1), days=0.05), night(log, WELL, days=1)]
 
-    read = series.read(log.workspace)
+    read = series.read(log)
 
     assert kept == [1, 0, 1]
     assert [point.level for point in read] == ["ok", "ok"]
@@ -56,8 +56,8 @@ def test_what_is_new_and_what_is_mended_since_the_last_night(log: Log) -> None:
     night(log, well("index", zero=1, stale=1))
     now = hooked(failures={"late": 2})
 
-    told = series.changes(assess(well("index", stale=1, orphan_vectors=1)).signals, series.read(log.workspace))
-    later = series.changes(assess(now).signals, series.read(log.workspace))
+    told = series.changes(assess(well("index", stale=1, orphan_vectors=1)).signals, series.read(log))
+    later = series.changes(assess(now).signals, series.read(log))
 
     assert (told.failing_new, told.warning_new, told.mended) == (("orphan_vectors",), (), ("embeddings_zero",))
     assert told.against == THEN.timestamp()
@@ -91,7 +91,7 @@ def test_a_year_is_thinned_and_its_newest_stays(log: Log) -> None:
     for day in range(25):
         night(log, WELL, days=day)
 
-    read = series.read(log.workspace, most=10)
+    read = series.read(log, most=10)
 
     assert len(read) == 9
     assert read[-1].at == (THEN + timedelta(days=24)).timestamp()
