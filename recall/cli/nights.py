@@ -15,7 +15,8 @@ from pathlib import Path
 from recall.cli.app import App
 from recall.cli.main import HOME, START, isolation_flags
 from recall.config import Config, load
-from recall.nights import FAILED, Ended, Outcome, run
+from recall.nights import BUSY, FAILED, NOT_DUE, Ended, Outcome, run
+from recall.operations_settings import LogSettings
 
 GOODBYE_S = 10.0
 NIGHT = ("consolidate", "--nightly", "--json")
@@ -25,9 +26,10 @@ def nightly(app: App, *, anyway: bool) -> Ended:
     """Do what is due for every project; `anyway` does it whether due or not."""
     from indexer.power import lower_priority
 
-    settings = user_config(app).schedule()
+    config = user_config(app)
+    settings = config.schedule()
     lower_priority()
-    return run(
+    ended = run(
         app.data,
         lambda root, seconds: night_of(root, seconds, app.data, app.env),
         now=app.now(),
@@ -35,6 +37,19 @@ def nightly(app: App, *, anyway: bool) -> Ended:
         minutes=settings.minutes,
         anyway=anyway,
     )
+    if ended.state not in (BUSY, NOT_DUE):
+        _log(ended, app.data, config.logs())
+    return ended
+
+
+def _log(ended: Ended, data: Path, settings: LogSettings) -> None:
+    """Leave a line for each project and one for the night."""
+    from recall.logs import logger
+
+    log = logger(data, "night", settings)
+    for name, one in ended.projects.items():
+        log.info("project_done", workspace=name, state=one.state, seconds=one.seconds, failures=one.in_a_row)
+    log.info("night_done", date=ended.due.day.isoformat(), state=ended.state, projects=len(ended.projects))
 
 
 def user_config(app: App) -> Config:

@@ -81,6 +81,18 @@ def test_installed_it_waits_for_the_next_night_and_runs_it_once(world):
     assert world.call("schedule", "run").out == ""
 
 
+def test_each_project_and_the_night_leave_a_line_in_the_log(world, tmp_path):
+    (tmp_path / "api" / "broken").touch()
+
+    world.call("schedule", "run", "--now")
+
+    lines = [json.loads(line) for line in (world.data / "logs" / "night.jsonl").read_text().splitlines()]
+    assert [line["event"] for line in lines] == ["project_done", "project_done", "night_done"]
+    assert sorted((line["state"], line["failures"]) for line in lines[:2]) == [("complete", 0), ("failed", 1)]
+    assert (lines[2]["date"], lines[2]["state"], lines[2]["projects"]) == ("2026-06-02", "failed", 2)
+    assert [line for line in lines if "left_out" in line] == []
+
+
 def test_a_dry_run_shows_the_lines_and_writes_none(world):
     shown = world.call("schedule", "install", "--dry-run")
 
