@@ -22,6 +22,7 @@ from health.facts import (
     RecordFacts,
     ScheduleFacts,
     SeriesFacts,
+    ServiceFacts,
     StandingFacts,
     TurnFacts,
     WindowFacts,
@@ -36,6 +37,7 @@ from health.gather_index import index_facts, light_facts
 from health.gather_memory import memory_facts
 from health.gather_record import record_facts
 from health.gather_schedule import schedule_facts
+from health.gather_service import service_facts
 from health.gather_standing import standing_facts
 from health.gather_window import window_facts
 from health.record_pass import OnePass
@@ -111,6 +113,7 @@ def gather(
         series=read("series", lambda: SeriesFacts(series.read(log, since=since)), SeriesFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),
+        service=read("service", lambda: service_facts(data, env, now=at), ServiceFacts()),
         window=read("window", lambda: window_facts(workspace, env, shape, log), WindowFacts()),
         backup=read("backup", lambda: backup_facts(workspace), BackupFacts()),
         schedule=read("schedule", lambda: schedule_facts(data, env, now=now), ScheduleFacts()),
