@@ -400,6 +400,19 @@ def test_a_host_gets_the_window_as_it_stands_where_nothing_leaves_it(
     assert [one["event"] for one in entries] == [item.id for item in seen(log).items.items]
 
 
+def test_a_window_is_written_for_nobody_who_may_not_read_the_sessions(
+    log: Log, call: Callable[..., Result], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RECALL_CHILD", "1")
+
+    refused = call("window", "apply", *SIZE, "--out", str(tmp_path / "host.json"))
+
+    assert refused.code == 1
+    assert "is not for the audience 'peer'" in refused.err
+    assert not (tmp_path / "host.json").exists()
+    assert of_type(log, "prune") == []
+
+
 def test_the_report_is_in_the_order_of_what_happened(log: Log, call: Callable[..., Result]) -> None:
     for name, day in (("late", 3), ("early", 1)):  # the early one was taken in last
         log.append([make_draft(name, "system", session=name, ts=f"2026-03-0{day}T10:00:00.000Z")], now=NOW)
