@@ -176,6 +176,22 @@ def test_an_edit_of_the_memory_is_found_and_nothing_is_added_to_it(
     assert office.desk.items()[0] == item
 
 
+def test_a_memory_without_end_is_an_edited_one_and_fills_no_room(
+    office: Office, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    office.applied()
+    good = office.memory()
+    monkeypatch.setattr(coord_files, "MOST_MEMORY", 1 << 16)
+    with open(coord_files.memory_path(office.root), "r+b") as file:
+        file.truncate(1 << 30)  # takes no room on the disk
+
+    assert len(office.memory()) == 1 << 16
+    assert office.problems() == [("coord_edited", "memory.yml:2")]
+    assert office.apply(office.approved(summary="two").id).code == "memory_edited"
+    coord_files.restore(office.root, office.desk.state(), replace=True)
+    assert office.memory() == good
+
+
 def test_the_first_bad_line_is_named_with_the_event_that_should_stand_there(office: Office) -> None:
     office.applied(summary="one")
     two = office.applied(summary="two")

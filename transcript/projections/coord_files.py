@@ -24,6 +24,7 @@ from transcript.workspace import Workspace
 FOLDER, MEMORY, PROPOSALS = ".coord", "memory.yml", "memory-proposals"
 EDITED = "coord-edited"  # folder of run/ for copies of what `restore --replace` writes over
 MOST_FILES = 10_000
+MOST_MEMORY = 256 * 1024 * 1024  # bytes of memory.yml: two hundred thousand items
 # As the skill's text and the schema write them; the record keeps no order.
 DOCUMENT = (
     "schema_version", "proposal_id", "source_task", "action", "state", "created_at", "decision", "revises",
@@ -81,7 +82,10 @@ def proposal_path(root: Path, name: str) -> Path:
 
 
 def memory_bytes(root: Path) -> bytes | None:
-    """Return a project's memory.yml, None where there is none; `memory_link` for anything but a plain file."""
+    """Return a project's memory.yml, None where there is none; `memory_link` for anything but a plain file.
+
+    Of one larger than any of ours the beginning: it differs from what the record says, and takes no more room.
+    """
     path = memory_path(root)
     _no_links(root, path)
     try:
@@ -91,7 +95,7 @@ def memory_bytes(root: Path) -> bytes | None:
     except OSError:
         raise refused("memory_link", MEMORY) from None
     with open(descriptor, "rb") as handle:
-        return handle.read()
+        return handle.read(MOST_MEMORY)
 
 
 def append(root: Path, data: bytes) -> None:
