@@ -73,7 +73,7 @@ def look(
         found = window_items.of_file(file, harness or "claude-code", log, count)
         source: Source | None = pressure.source_in(file, found.harness)
     else:
-        session = _session(log, session)
+        session = session_named(log, session)
         found = window_items.of_record(log, session, count)
         source = pressure.source_of(log.workspace, session)
     name = source.harness if source is not None else found.harness
@@ -138,8 +138,8 @@ def _tasks(log: Log) -> dict[str, dict[str, Any]]:
     return tasks
 
 
-def _session(log: Log, given: str) -> str:
-    """The session that a name or its beginning stands for; the newest without one."""
+def session_named(log: Log, given: str) -> str:
+    """Return the session that a name or its beginning stands for, the newest without one; PointerError for none."""
     if not given:
         newest = window_items.newest_session(log)
         if not newest:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from typing import TYPE_CHECKING
 
 import click
@@ -99,8 +100,13 @@ def show(app: App, session: str | None, as_json: bool) -> None:
     \b
         recall session show
     """
+    from recall.live_window import session_named
+    from transcript.errors import PointerError
+
     log = app.log(app.workspace())
     name = session or last_session(log)
+    with contextlib.suppress(PointerError):  # one that is not on record yet is unknown
+        name = session_named(log, name) if name else ""
     state, why = began(log, name) if name else (UNKNOWN, "no session is on record")
     if as_json:
         emit({"session": name, "state": state, "why": why})

@@ -322,3 +322,11 @@ def test_a_session_that_holds_a_summary_is_not_cleared(call):
 
     assert (shown.code, json.loads(shown.out)["state"]) == (1, "compacted")
     assert call("session", "show", "three").code == 1
+
+
+def test_the_beginning_of_a_sessions_name_is_enough_to_show_it(call):
+    Log(workspace()).append([turn("0cf3db51-0000", "hello")], now=NOW)
+
+    shown = call("session", "show", "0cf3db51")
+
+    assert (shown.code, shown.out) == (0, "0cf3db51-0000: cleared\n")
