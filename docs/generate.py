@@ -174,6 +174,8 @@ def operations_page() -> str:
     text = (ROOT / "docs" / "operations.md").read_text(encoding="utf-8")
     before, begin, rest = text.partition(SIGNALS)
     _, end, after = rest.partition(SIGNALS_END)
+    if not end:
+        raise SystemExit(f"docs/operations.md has no marks {SIGNALS} and {SIGNALS_END}; put them back first")
     return "".join((before, begin, "\n\n", "\n".join(signals_table()), "\n\n", end, after))
 
 
