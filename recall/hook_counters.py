@@ -17,6 +17,7 @@ from transcript.paths import write_atomic
 
 FOLDED = "hook-counters.json"
 LARGEST_LOG = 256 << 10
+SECONDS_DIGITS = 10  # of seconds since 1970, until the year 2286
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,9 +95,10 @@ def _lines(path: Path) -> list[str]:
 
 
 def _add(counts: dict[tuple[str, str], tuple[int, int]], lines: list[str]) -> None:
+    """Add each line. One that a full disk tore is the beginning of the next: the last three fields count."""
     for line in lines:
-        when, _, rest = line.partition("\t")
-        harness, tab, kind = rest.partition("\t")
-        if tab and when.isdecimal():
+        *_, when, harness, kind = ("", "", *line.split("\t"))
+        at = when[-SECONDS_DIGITS:]
+        if at.isdecimal():
             times, last = counts.get((harness, kind), (0, 0))
-            counts[harness, kind] = (times + 1, max(last, int(when)))
+            counts[harness, kind] = (times + 1, max(last, int(at)))

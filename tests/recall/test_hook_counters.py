@@ -4,8 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from support.hooks import SITE
 
+from recall.hook_client import COUNTERS
 from recall.hook_counters import FOLDED, Count, add, compact, read
 from transcript.lock import FileLock
 
@@ -86,3 +88,11 @@ def test_many_processes_lose_no_line(tmp_path):
 
 def test_a_folder_that_cannot_be_written_is_no_failure(tmp_path):
     add(Path(tmp_path / "not" / "there"), "a", "b")
+
+
+@pytest.mark.parametrize("cut", range(len("1796103100\tclaude-code\tservice_late:receive")))
+def test_a_line_that_a_full_disk_tore_takes_no_other_with_it_and_is_no_kind_of_its_own(tmp_path, cut):
+    torn, whole = "1796103100\tclaude-code\tservice_late:receive"[:cut], "1796103146\tclaude-code\tno_service"
+    (tmp_path / COUNTERS).write_text(f"{torn}{whole}\n")
+
+    assert [(one.kind, one.times, one.last) for one in read(tmp_path)] == [("no_service", 1, 1796103146)]
