@@ -23,7 +23,7 @@ def installed(hook: HookFacts) -> Signal:
         level, text = Level.FAIL, "installed, but the launcher is missing or its interpreter is gone"
         action = f"run 'recall enable-hooks {hook.harness}'"
     elif hook.drift:
-        level, text = Level.WARN, f"installed, but changed: {hook.drift}"
+        level, text = Level.FAIL, f"installed, but changed: {hook.drift}"
         action = f"run 'recall enable-hooks {hook.harness} --dry-run' to see the difference"
     else:
         level, text, action = Level.OK, "installed", ""
@@ -92,8 +92,8 @@ KNOWN = (
         lambda f: [installed(hook) for hook in f.hooks],
         Area.OPERATIONS,
         "settings of the harness",
-        warn="not installed, or changed",
-        fail="launcher missing, or its interpreter gone",
+        warn="not installed",
+        fail="changed, launcher missing, or its interpreter gone",
         remedy="enable-hooks *",
         safe=True,
         rows="LCA-6.1-06",

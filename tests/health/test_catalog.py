@@ -45,6 +45,10 @@ def test_every_module_of_signals_is_in_the_catalogue() -> None:
     assert sorted(rows) == sorted(row.id for row in CATALOG)
 
 
+def test_every_signal_has_its_three_tests() -> None:
+    assert sorted(CASES) == sorted(row.id for row in CATALOG)
+
+
 def test_the_healthy_facts_are_well_in_every_signal() -> None:
     assert [(one.id, one.text) for one in assess(WELL).signals if one.level] == []
 

@@ -181,7 +181,7 @@ def test_a_hook_that_never_fired_counts_from_its_installation():
     [
         ({"installed": False}, Level.WARN),
         ({"launcher_ok": False}, Level.FAIL),
-        ({"drift": "timeout differs"}, Level.WARN),
+        ({"drift": "timeout differs"}, Level.FAIL),
     ],
 )
 def test_hook_installation(change, level):
