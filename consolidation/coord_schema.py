@@ -75,11 +75,6 @@ class Document:
         decision: Mapping[str, Any] | None = self.raw["decision"]
         return decision
 
-    @property
-    def revises(self) -> str:
-        """The id of the proposal that this one takes the place of, "" where none."""
-        return str(self.raw.get("revises", ""))
-
     def core(self) -> dict[str, Any]:
         """Return what is proposed: the document without state and decision."""
         return {name: value for name, value in self.raw.items() if name not in ("state", "decision")}

@@ -76,7 +76,7 @@ def test_a_revision_is_a_new_proposal_that_nobody_has_approved(office: Office) -
     done = office.decide(document.id, "revise", revised=action(summary="Store times in UTC, to the second."))
 
     assert done.new is not None
-    assert (done.document.state, done.new.revises, done.new.state) == ("revised", document.id, "proposed")
+    assert (done.document.state, done.new.raw["revises"], done.new.state) == ("revised", document.id, "proposed")
     assert office.apply(document.id).code == office.apply(done.new.id).code == "not_approved"
     office.decide(done.new.id)
     assert office.apply(done.new.id).changed

@@ -203,7 +203,7 @@ def test_a_revision_is_a_new_proposal_without_what_nobody_sees(office: Office) -
     assert made.new is not None
     assert made.new.action["summary"] == "Do Keep it."
     held = office.file(document.id)
-    assert (held["state"], made.new.revises) == ("revised", document.id)
+    assert (held["state"], made.new.raw["revises"]) == ("revised", document.id)
     assert held["decision"]["rationale"] == "für 5 € klarer"
 
 
