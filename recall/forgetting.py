@@ -4,20 +4,30 @@ import os
 import shutil
 from datetime import datetime
 
-from recall import turnstate, window_state
+from recall import session_state, turnstate, window_state
 from transcript import memories, redaction
 from transcript.log import Log
 from transcript.projections import views
 from transcript.redaction import Erased, Planner, Report, Rewriter
+from transcript.redaction_plan import Plan
 from transcript.workspace import Workspace
 
 
 def erase(workspace: Workspace, planner: Planner, *, now: datetime, by: str = "") -> Report | None:
     """Carry out what planner finds, in the record and in everything derived from it; None when it finds nothing."""
-    report = redaction.erase(workspace, planner, rewriters(), now=now, by=by)
+    report = redaction.erase(workspace, lambda: _guarded(planner(), workspace), rewriters(), now=now, by=by)
     if report is not None:
         views.refresh(workspace)  # the note that all is erased came after they were written
     return report
+
+
+def _guarded(plan: Plan, workspace: Workspace) -> Plan:
+    """A plan that does not drop who reads along with the words beside it."""
+    name = (workspace.run_dir / session_state.NAME).relative_to(workspace.home).as_posix()
+    if name in plan.drop:
+        session_state.keep_audiences(workspace.run_dir)
+        plan.drop.remove(name)
+    return plan
 
 
 def rewriters() -> tuple[Rewriter, ...]:

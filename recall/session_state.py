@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
-from recall.audiences import UNKNOWN
+from recall.audiences import SHARED, UNKNOWN, widest
 
 NAME = "session.json"
 VERSION = 1
@@ -96,6 +96,22 @@ def written(run_dir: Path, said: Cue, session: str = EVERY) -> Path:
     path = secure_dir(run_dir) / NAME
     write_atomic(path, json.dumps({"version": VERSION, "sessions": held}).encode())
     return path
+
+
+def keep_audiences(run_dir: Path) -> None:
+    """Leave of what was said nothing but who reads along, on any channel others: losing that would let more be seen."""
+    from transcript.paths import write_atomic  # the hook only reads
+
+    try:
+        said = entries(run_dir)
+    except ValueError:
+        said = {EVERY: Cue(audience=UNKNOWN)}
+    held = {
+        session: {"audience": widest(one.audience, SHARED if one.channel else None)}
+        for session, one in said.items()
+        if one.audience or one.channel
+    }
+    write_atomic(run_dir / NAME, json.dumps({"version": VERSION, "sessions": held}).encode())
 
 
 def _line(value: object) -> str:

@@ -25,7 +25,7 @@ from support.project import exchanges
 from consolidation import standing_set
 from indexer.store import Store
 from indexer.tokens import TokenCounter
-from recall import rules_block
+from recall import rules_block, session_state
 from recall.cli.app import App
 from recall.cli.group import cli, run
 from recall.cli.mcp import Keeper
@@ -35,6 +35,7 @@ from recall.hook_start import HookStart
 from recall.hook_turn import HookTurn, Means
 from recall.mcp_server import environment, server
 from recall.resident import Resident
+from recall.session_state import Cue
 from recall.settings import GateSettings, Settings
 from recall.warm_model import WarmModel
 from transcript.curation import Author, Setting, observation
@@ -416,6 +417,22 @@ def test_a_critical_memory_that_becomes_private_leaves_what_others_are_told_at_o
 
     assert before == (True, ["MEMORY.md", "recall.md", f"wrens-go-out-on-tuesdays-{name[:10]}.md"])
     assert told() == (False, [])
+
+
+@pytest.mark.parametrize("said", [Cue(role="larkrole", audience="shared"), Cue(channel="larkroom")])
+def test_what_forgets_a_word_does_not_forget_who_reads_along(place: Place, said: Cue) -> None:
+    place.config('[audience]\nshared_channels = "larkroom"\n')
+    session_state.written(place.workspace.run_dir, said, "s1")
+    word = said.role or said.channel
+    assert place.recall("decide", f"The {word} is closed.", "--why", "x", "--as", "human", "--actor", "ana").code == 0
+
+    done = place.recall("forget", word, "--authorised", "--reason", "asked")
+
+    assert done.code == 0, done.err
+    assert word.encode() not in (place.workspace.run_dir / "session.json").read_bytes()
+    assert session_state.of(place.workspace.run_dir, "s1") == Cue(audience="shared")
+    clean(place.turn("claude-code", session_id="s1"))
+    assert MEMORY in place.turn("claude-code", session_id="s2").decode()
 
 
 JUNK = (None, 1, -1.5, "x", "", [], {}, True, [1], {"a": 1}, 10**30, "\ud800", "2026-13-01")
