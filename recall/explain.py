@@ -61,6 +61,9 @@ DEMOTIONS = {
     "rewound": "was taken back by a rewind",
     "external": "came from outside",
     "outside_role": "lies outside what the role may speak of",
+    "conflict": "something that holds says otherwise",
+    "stale": "what it speaks of has changed since",
+    "superseded": "replaced, and shown because the past was asked for",
 }
 
 

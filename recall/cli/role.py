@@ -156,6 +156,12 @@ def show(app: App, name: str | None, session: str, as_json: bool) -> None:
     if name is None and not cue.role:
         told(app, cue, None, as_json, session)
         return
+    if name is None and cue.role not in every(app):
+        note(
+            f"the file of the role '{cue.role}' is gone: nothing of it is told; 'recall role list' shows which there are"
+        )
+        told(app, cue, None, as_json, session)
+        return
     role = found(app, name or cue.role)
     told(app, cue if name is None else replace(session_state.NOTHING, role=role.name), role, as_json, session)
     if not as_json:

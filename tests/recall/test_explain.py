@@ -8,6 +8,7 @@ from support.record import make_draft
 
 from recall import explain
 from recall.cli.last import line, page, searched
+from scoring.risk import RISKS
 
 RECALL = Path(explain.__file__).parent
 
@@ -72,3 +73,7 @@ def test_a_silent_turn_says_how_it_was_searched(body, expected):
 
 def test_a_reason_of_another_version_is_not_hidden():
     assert "moon_phase" in explain.silence("moon_phase")
+
+
+def test_every_risk_that_holds_an_item_back_has_words():
+    assert set(RISKS) <= set(explain.DEMOTIONS)

@@ -144,6 +144,17 @@ def test_a_role_that_is_not_there_is_named_with_those_that_are(project, recall):
     assert not (workspace(project).run_dir / session_state.NAME).exists()
 
 
+def test_a_role_in_use_whose_file_is_gone_is_shown_as_that(project, recall):
+    recall("role", "use", "writer", "--channel", "news")
+    (project / ".recall" / "identity" / "roles" / "writer.md").unlink()
+
+    shown = recall("role", "show")
+
+    assert shown.code == 0
+    assert shown.out.startswith("role       writer\nchannel    news\n")
+    assert "the file of the role 'writer' is gone or has no text" in shown.err
+
+
 def test_a_path_is_no_name_of_a_role(project, recall):
     asked = recall("role", "use", "../reviewer")
 
