@@ -112,6 +112,7 @@ class ProposalState:
     applied: list[Applied] = field(default_factory=list)
     keys: dict[str, KeyState] = field(default_factory=dict)
     refused: Counter[str] = field(default_factory=Counter)
+    promoted: list[Mapping[str, Any]] = field(default_factory=list)
     through: Position | None = field(default=None, compare=False)  # how far the record was read
 
     def item(self, event_id: str) -> Applied | None:
@@ -180,6 +181,8 @@ def take(state: ProposalState, event: Event, body: Mapping[str, Any]) -> None:
         _proposed(state, event, body)
     elif event.type == "proposal.key":
         state.keys[body["key_id"]] = KeyState(body["key_id"], body["change"], event.seq, body.get("reason", ""))
+    elif event.type == "proposal.promoted":
+        state.promoted.append(body)
     elif body.get("proposal_id") in state.documents:
         _changed(state, event, body)
 
