@@ -157,9 +157,7 @@ def show(app: App, name: str | None, session: str, as_json: bool) -> None:
         told(app, cue, None, as_json, session)
         return
     if name is None and cue.role not in every(app):
-        note(
-            f"the file of the role '{cue.role}' is gone: nothing of it is told; 'recall role list' shows which there are"
-        )
+        note(f"the file of the role '{cue.role}' is gone or has no text; 'recall role list' shows which there are")
         told(app, cue, None, as_json, session)
         return
     role = found(app, name or cue.role)
