@@ -4,6 +4,7 @@ from health.facts import TurnFacts
 from health.known import Area, Known, one
 from health.signal import Level, Limits, Signal, count
 from health.stats import median, percentile
+from recall.explain import silence
 from transcript.telling import counted
 
 ENOUGH = 10
@@ -91,7 +92,12 @@ def empty_turns(turns: TurnFacts) -> Signal:
         text=f"{turns.empty:,} of {counted(seen, 'turn')} injected nothing",
         meaning="Nothing relevant is a good answer; always nothing is not.",
         action="run 'recall query' with one of the prompts, and 'recall calibrate --dry-run'" if level else "",
-        details=tuple(f"{reason}: {n:,}" for reason, n in sorted(turns.empty_reasons.items())),
+        details=tuple(
+            f"{reason} ({silence(reason)}): {n:,}, {n / seen:.0%} of the turns"
+            for reason, n in sorted(turns.empty_reasons.items(), key=lambda pair: (-pair[1], pair[0]))
+        )
+        if seen
+        else (),
     )
 
 
