@@ -16,6 +16,7 @@ import time
 import uuid
 from collections import Counter
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -134,7 +135,7 @@ class _Soak:
         self.report = Report(turns=plan.turns, clients=plan.clients, seed=plan.seed, clock_moved=world.has_clock)
         self._hours = -(-plan.turns // plan.turns_an_hour)
         self._began = time.time()
-        self._guard = threading.Lock()
+        self._guard, self._stopped = threading.Lock(), threading.Event()
         self._next, self._done, self._skew = 0, 0, 0.0
         self._calls: queue.Queue[int | None] = queue.Queue(maxsize=12)  # half a day: no date passes without a call
         self._spent: list[float] = []
@@ -149,11 +150,17 @@ class _Soak:
         clients = [threading.Thread(target=self._client) for _ in range(self.plan.clients)]
         for client in clients:
             client.start()
-        for client in clients:
-            client.join()
-        self._calls.put(None)
-        scheduler.join()
-        self.world.free_disk()
+        try:
+            for client in clients:
+                client.join()
+        except BaseException:  # Ctrl-C: everybody leaves at the next turn
+            self._stopped.set()
+            raise
+        finally:
+            self._calls.put(None)
+            for thread in (*clients, scheduler):
+                thread.join()
+            self.world.free_disk()
         self._look()
         return self.report
 
@@ -170,8 +177,11 @@ class _Soak:
                 return None
             hour, self._next = self._next, self._next + 1
             self._set_clock()
-        self._calls.put(hour)
-        return hour
+        while not self._stopped.is_set():
+            with suppress(queue.Full):
+                self._calls.put(hour, timeout=1)
+                return hour
+        return None
 
     def _set_clock(self) -> None:
         self.world.move_clock(self._began + self._next * HOUR + self._skew - time.time())
@@ -183,6 +193,8 @@ class _Soak:
         first = hour * self.plan.turns_an_hour
         start = datetime.fromtimestamp(self._began + hour * HOUR, UTC)
         for turn in range(first, min(first + self.plan.turns_an_hour, self.plan.turns)):
+            if self._stopped.is_set():
+                return
             at = start + timedelta(seconds=(turn - first) * HOUR / self.plan.turns_an_hour)
             thing = dice.choice(THINGS)
             prompt = f"Which port does the {thing} of release {dice.randrange(200)} listen on? turn-{turn:06}"
@@ -248,7 +260,10 @@ class _Soak:
         return found
 
     def _kill(self) -> None:
-        self.report.kills += self.world.kill_service()
+        if self.world.kill_service():
+            self.report.kills += 1
+        else:  # none is up yet: after the next turn
+            self._events.setdefault(self._done + 1, []).append(self._kill)
 
     def _fill(self) -> None:
         self.report.disk_filled = self.world.fill_disk()
@@ -261,6 +276,8 @@ class _Soak:
     def _scheduler(self) -> None:
         """Call what a scheduler calls each hour. Without a clock of our own a night is due once a day of turns."""
         while (hour := self._calls.get()) is not None:
+            if self._stopped.is_set():
+                continue
             own = () if self.world.has_clock else ("--now",)
             if own and hour % 24:
                 continue

@@ -125,18 +125,18 @@ class World:
     def kill_service(self) -> bool:
         """Kill the service as the system does when memory is short; say whether one was there."""
         with contextlib.suppress(OSError):
-            if pid := self.service():
+            if (pid := self.service()) in self.processes():  # a dead one's number may be somebody else's by now
                 os.kill(pid, signal.SIGKILL)
                 return True
         return False
 
     def processes(self) -> dict[int, str]:
         """Process -> command line of all that works on this data folder; none where the system shows no processes."""
-        found = {}
+        found, ours = {}, b"RECALL_HOME=" + os.fsencode(self.data)
         for process in Path("/proc").glob("[0-9]*"):
             with contextlib.suppress(OSError):
-                words = (process / "cmdline").read_bytes().split(b"\0")
-                if any(word.startswith(os.fsencode(self.data)) for word in words):
+                if ours in (process / "environ").read_bytes().split(b"\0"):
+                    words = (process / "cmdline").read_bytes().split(b"\0")
                     found[int(process.name)] = b" ".join(words[:1] + words[-6:]).decode("utf-8", "replace").strip()
         return found
 
