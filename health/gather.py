@@ -45,7 +45,7 @@ from indexer.embedder import Identity
 from indexer.settings import IndexSettings
 from indexer.store import Store
 from recall.memory_settings import ConsolidationSettings
-from transcript.errors import RecallError, StoreError
+from transcript.errors import StoreError
 from transcript.workspace import Workspace
 
 Group = TypeVar("Group")
@@ -84,7 +84,7 @@ def gather(
         """Read one group; one that cannot be read is named, and the report goes on without it."""
         try:
             return group()
-        except (RecallError, OSError) as error:
+        except Exception as error:  # a fault of ours, too: the rest of the report is needed most then
             broken.append(f"{name}: {type(error).__name__}")
             return without
 

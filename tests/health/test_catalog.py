@@ -38,6 +38,10 @@ def test_no_id_stands_twice() -> None:
     assert sorted(ids) == sorted(set(ids))
 
 
+def test_every_signal_has_three_tests_and_every_test_a_signal() -> None:
+    assert sorted(CASES) == sorted(row.id for row in CATALOG)
+
+
 def test_every_module_of_signals_is_in_the_catalogue() -> None:
     names = [found.name for found in pkgutil.iter_modules(health.signals.__path__)]
     rows = [row.id for name in names for row in importlib.import_module(f"health.signals.{name}").KNOWN]

@@ -162,6 +162,21 @@ def test_looking_changes_nothing(filled):
     assert state() == before
 
 
+@pytest.mark.parametrize("fault", [PermissionError("/etc/shadow"), AttributeError("of ours")])
+def test_a_source_that_cannot_be_read_is_named_and_the_rest_is_told(filled, monkeypatch, fault):
+    """By group and kind, without the words of the error."""
+
+    def breaks(*_args, **_options):
+        raise fault
+
+    monkeypatch.setattr("health.gather.turn_facts", breaks)
+
+    found = filled.signal("unreadable")
+
+    assert (found.level, found.details) == (Level.FAIL, (f"turns: {type(fault).__name__}",))
+    assert filled.signal("stored").level is Level.OK
+
+
 def test_figures_of_the_index_are_counted_again_once_anybody_wrote_to_it(filled):
     """What was kept is made to differ, so that it shows who is asked; a foreign writer is noticed without a word."""
     rows = filled.facts().index.rows
