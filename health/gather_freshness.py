@@ -15,7 +15,7 @@ from indexer import schema
 from indexer.reader import SCHEMA_VERSION
 from recall import calibration, facets, freshness, hook_registry, launcher, service, standing_context
 from recall.version import VERSION
-from transcript import capture_state, event, roots
+from transcript import bring_up, capture_state, event, roots
 from transcript.errors import HookInstallError, RecordError
 from transcript.log import Log
 from transcript.workspace import Workspace
@@ -160,7 +160,9 @@ def schemas(workspace: Workspace, data: Path) -> tuple[tuple[str, int | None, in
     None is one that states no version. Files that are made anew by whoever finds an older one are listed when newer.
     """
     kept: list[tuple[str, int | None, int]] = []
-    if workspace.head_file.exists() and workspace.activity.exists() and workspace.activity.stat().st_size:
+    if bring_up.held(workspace.log_dir) == bring_up.FIRST:
+        kept.append(("log/head", bring_up.FIRST, bring_up.NOW))
+    elif workspace.head_file.exists() and workspace.activity.exists() and workspace.activity.stat().st_size:
         kept.append(("record", _record_version(workspace), event.VERSION))
     if workspace.index_path.exists():
         kept.append((workspace.index_path.name, schema.held(workspace.index_path), SCHEMA_VERSION))

@@ -29,6 +29,7 @@ SAID = frozenset({"conversation_turn", "tool_call", "tool_result", "reasoning", 
 KEPT = frozenset({"redaction"})
 LONG = 16  # characters from which the same words in another record of the source are the same text
 _IN_NOTE = "reason and --by are kept, and one of them holds the text itself; give another reason or name"
+_OLD_INDEX = ("unreadable", "before-")  # what a rebuild and a migration set aside
 _DERIVED = ("capture", "spool", "turns", "vectors")  # folders of run/ that have a rewriter of their own
 
 
@@ -288,7 +289,7 @@ class _Finder:
             other = path.relative_to(run).parts[0] not in _DERIVED and path.suffix != ".lock"
             if other and path.is_file() and needles.in_bytes(path.read_bytes()):
                 self.plan.drop.append(path.relative_to(home).as_posix())
-        self.plan.drop += [path.name for path in sorted(home.glob("index.sqlite.unreadable*"))]
+        self.plan.drop += [path.name for kind in _OLD_INDEX for path in sorted(home.glob(f"index.sqlite.{kind}*"))]
         self.plan.sources = sorted(self._sources)
         self.plan.unreachable += out_of_reach(self.workspace)
         known = CaptureState(self.workspace).sources

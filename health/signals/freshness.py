@@ -117,9 +117,9 @@ def schemas(code: FreshnessFacts) -> Signal:
     text = "; ".join(f"{what}: {', '.join(names)}" for what, names in said if names)
     action = ""
     if newer or unknown:
-        action = "upgrade recall; run 'recall verify' before anything is written"
+        action = "upgrade recall, then run 'recall migrate'; 'recall verify' reads the record until then"
     elif older:
-        action = "run 'recall index': it brings older files up"
+        action = "run 'recall migrate'"
     return Signal(
         id="schemas",
         value=[*newer, *unknown, *older],
@@ -188,6 +188,8 @@ KNOWN = (
         "each file",
         warn="older",
         fail="newer than this program reads, or no known version",
+        remedy="migrate",
+        safe=True,
         rows="LCA-6.1-07",
     ),
 )

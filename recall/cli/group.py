@@ -56,6 +56,7 @@ COMMANDS = {
     "import": "import_",
     "backup": "backup",
     "restore": "restore",
+    "migrate": "migrate",
     "redact": "redact",
     "forget": "forget",
     "retention": "retention",

@@ -1,0 +1,94 @@
+"""Brings an index of an older schema up, with a copy of the old file beside it until the result was checked."""
+
+import os
+from pathlib import Path
+
+import apsw
+
+from indexer import schema
+from indexer.connection import connect, translated
+from indexer.reader import SCHEMA_VERSION
+from indexer.store import WRITER_BUSY_MS, Store
+from transcript.errors import IndexNewer, IndexUnreadable, StoreError
+
+BEFORE = ".before-"  # what follows the file's name, before its old schema, in the name of the copy
+_COUNTED = ("chunk", "pointer", "event", "session", "exchange")
+_PAGES = 1024
+
+
+def bring_up(path: Path) -> tuple[int, int]:
+    """Bring an index to this version's schema and return (schema before, schema now).
+
+    An older file is copied first; the copy goes once rows, words, vectors and pages of the new one were checked.
+    IndexNewer for a newer file, IndexUnreadable for one that is none. StoreError when the check fails: the old file is
+    then back in its place.
+    """
+    held = schema.held(path)
+    if held is None:
+        raise IndexUnreadable(f"the index {path.name} cannot be read; run 'recall index rebuild'")
+    if held > SCHEMA_VERSION:
+        raise IndexNewer(f"the index has schema {held}, this version writes {SCHEMA_VERSION}; upgrade recall")
+    if held < SCHEMA_VERSION:
+        try:
+            copy = path.with_name(f"{path.name}{BEFORE}{held}")
+            _copy(path, copy.with_name(f"{copy.name}.part"))
+            copy.with_name(f"{copy.name}.part").replace(copy)
+            with Store.open(path, "w") as store:
+                wrong = _wrong(store, copy)
+            if wrong:
+                _copy(copy, path)
+                raise StoreError(f"the index could not be brought up ({wrong}); the old one is back in its place")
+        except apsw.Error as error:
+            raise translated(error, path) from error
+    for left in copies(path):
+        left.unlink(missing_ok=True)
+    return held, SCHEMA_VERSION
+
+
+def copies(path: Path) -> list[Path]:
+    """Return the copies beside an index, those that a killed run left unfinished included."""
+    return sorted(path.parent.glob(f"{path.name}{BEFORE}*"))
+
+
+def _copy(source: Path, target: Path) -> None:
+    """Copy a database as it stands at one moment, whoever else reads or writes it; the target is replaced in one step
+    that other readers see whole.
+    """
+    reading = connect(source, writable=False, busy_ms=WRITER_BUSY_MS)
+    try:
+        writing = connect(target, writable=True, busy_ms=WRITER_BUSY_MS)
+        try:
+            with writing.backup("main", reading, "main") as running:
+                while not running.done:
+                    running.step(_PAGES)
+        finally:
+            writing.close()
+    finally:
+        reading.close()
+    if os.name == "posix":
+        target.chmod(0o600)
+
+
+def _wrong(store: Store, copy: Path) -> str:
+    """Return what differs from the old file or does not fit together, "" when all is well."""
+    pages = [str(row[0]) for row in store.run("PRAGMA quick_check")]
+    if pages != ["ok"]:
+        return f"quick_check says {pages[0]}"
+    generation = store.generation
+    old = connect(copy, writable=False, busy_ms=WRITER_BUSY_MS)
+    try:
+        words = f"chunk_fts_{generation}_docsize"
+        has_words = bool(list(old.execute("SELECT 1 FROM sqlite_master WHERE name = ?", (words,))))
+        names = [f"{name}_{generation}" for name in _COUNTED] + [words] * has_words
+        for name in names if generation else ():
+            count = f"SELECT count(*) FROM {name}"
+            before, after = next(iter(old.execute(count)))[0], next(iter(store.run(count)))[0]
+            if before != after:
+                return f"{before} rows of {name} became {after}"
+        if generation:
+            vectors = next(iter(old.execute("SELECT n_vectors FROM generation WHERE id = ?", (generation,))))[0]
+            if vectors != len(store.vectors.ids()):
+                return f"{vectors} vectors became {len(store.vectors.ids())}"
+    finally:
+        old.close()
+    return ""
