@@ -24,6 +24,7 @@ START_S = 30.0  # for the libraries to be imported, on a machine that is busy
 STOP_S = 5.0
 WEEK_S = 7 * 86400.0
 _PAUSE_S = 0.02
+_DEAD_S = 2.0  # for a killed process to be gone
 _SAID = ("pid", "version", "site", "up_s", "answered", "memory_mb", "limit_mb", "socket")
 _PROC = Path("/proc")
 
@@ -97,11 +98,13 @@ def status(data: Path, *, now: float) -> Status:
     )
 
 
-def start(data: Path, *, wait_s: float = START_S) -> Status:
+def start(data: Path, *, wait_s: float = START_S, system: str = os.name) -> Status:
     """Return the service as it answers, started where none did; of several callers at once one starts it.
 
     ServiceError says why there is none.
     """
+    if system == "nt":
+        raise ServiceError("this system has no resident service: each hook answers by itself, by words")
     until = time.monotonic() + wait_s
     while not (found := status(data, now=time.time())).up:
         if not spawn.start_service(str(data), str(site_folder())):
@@ -115,10 +118,11 @@ def start(data: Path, *, wait_s: float = START_S) -> Status:
     return found
 
 
-def stop(data: Path, *, wait_s: float = STOP_S) -> bool:
+def stop(data: Path, *, wait_s: float = STOP_S, hard: bool = False) -> bool:
     """End the service and say whether one ran; turns in flight are answered first.
 
-    One that listens no more gets SIGTERM. ServiceError names the process that is there after `wait_s`.
+    One that listens no more gets SIGTERM. One that is there after `wait_s` is killed where `hard` says so; otherwise
+    ServiceError names it.
     """
     lock = data / spawn.SERVICE_LOCK
     if not lock.exists() or _is_free(lock):
@@ -130,6 +134,10 @@ def stop(data: Path, *, wait_s: float = STOP_S) -> bool:
         with contextlib.suppress(OSError):
             os.kill(pid, signal.SIGTERM)
     while not _is_free(lock):
+        if time.monotonic() > until and hard and pid:
+            with contextlib.suppress(OSError):
+                os.kill(pid, signal.SIGKILL)
+            hard, until = False, time.monotonic() + _DEAD_S
         if time.monotonic() > until:
             named = f"process {pid} still serves" if pid else "a process that does not answer holds the service's lock"
             ending = f"; 'kill -9 {pid}' ends it and loses nothing" if pid else ""

@@ -3,16 +3,15 @@
 import contextlib
 import os
 import shutil
-import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recall import hooks_install, launcher, nights, schedule_install, service, spawn
+from recall import hooks_install, launcher, nights, schedule_install, service, service_control, spawn
 from recall.hook_client import ADDRESS
 from transcript import git_exclude, kept_out, marks
 from transcript.belonging import ID_FILE
-from transcript.errors import RecallError, WorkspaceError
+from transcript.errors import RecallError, ServiceError, WorkspaceError
 from transcript.gitdir import git_tree_at
 from transcript.roots import read_table
 
@@ -111,20 +110,8 @@ def carry_out(leaving: Leaving, data: Path, env: Mapping[str, str], *, say: Call
 
 def stop_service(data: Path) -> None:
     """End a running service, and wait until it holds no file any more; one that does not listen is ended hard."""
-    if not (data / spawn.SERVICE_LOCK).exists():
-        return
-    pid = _service_pid(data)
-    until = time.monotonic() + GOODBYE_S
-    while (held := spawn.take_lock(f"{data}/{spawn.SERVICE_LOCK}")) is None:
-        service.call(data, "stop", site=launcher.site_folder())
-        if time.monotonic() > until:
-            if pid is not None:
-                with contextlib.suppress(OSError):
-                    os.kill(pid, 9)
-            break
-        time.sleep(0.02)
-    if held is not None:
-        os.close(held)
+    with contextlib.suppress(ServiceError):  # a process nobody can name holds its lock
+        service_control.stop(data, wait_s=GOODBYE_S, hard=True)
 
 
 def _running_service(data: Path) -> str:

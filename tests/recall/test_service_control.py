@@ -67,6 +67,12 @@ def test_two_starts_at_once_make_one_service_whose_kill_is_counted_and_whose_sto
     assert (facts.up, facts.crashes_7d, facts.processes) == (False, 1, 0)
 
 
+def test_where_there_is_no_service_a_start_says_so_at_once(data):
+    with pytest.raises(ServiceError, match="each hook answers by itself"):
+        service_control.start(data, system="nt")
+
+
+@pytest.mark.slow
 def test_a_service_that_listens_no_more_is_named_when_it_does_not_end(data):
     pid = service_control.start(data).pid
     os.kill(pid, signal.SIGSTOP)
@@ -74,7 +80,8 @@ def test_a_service_that_listens_no_more_is_named_when_it_does_not_end(data):
     with pytest.raises(ServiceError, match=rf"process {pid} still serves.*kill -9 {pid}"):
         service_control.stop(data, wait_s=0.0)
 
-    os.kill(pid, signal.SIGKILL)
+    assert service_control.stop(data, wait_s=0.0, hard=True)
+    assert service_pids(data) == []
 
 
 def test_a_service_of_another_copy_is_seen_without_being_ended(data, tmp_path):
