@@ -99,7 +99,7 @@ def gather(
         now=at,
         since=since,
         machine=MachineFacts(platform.system(), platform.python_version(), os.cpu_count()),
-        record=read("record", lambda: record_facts(workspace, sessions=_sessions(workspace)), RecordFacts()),
+        record=read("record", lambda: record_facts(workspace, sessions=_sessions(workspace), log=log), RecordFacts()),
         index=index,
         capture=capture,
         hooks=read("hooks", lambda: hook_facts(workspace, data, now=at, native_last_write=written, since=since), ())

@@ -1,7 +1,6 @@
 """Reads what the record's signals look at; writes nothing."""
 
 import json
-import mmap
 import os
 import stat
 from datetime import datetime
@@ -10,16 +9,19 @@ from pathlib import Path
 from health.facts import RecordFacts
 from transcript.errors import RecordError
 from transcript.event import envelope_hash, genesis
+from transcript.log import Log
 from transcript.projections import views
 from transcript.segments import lines_back, open_segment, read_head
+from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
 RECENT = 5000  # events whose chain is checked; `recall verify` checks all of them
 GROUP_AND_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 MOST_FILES = 100_000
+_MARKS = Sieve(types=(type_field("mark"),))
 
 
-def record_facts(workspace: Workspace, *, sessions: int, recent: int = RECENT) -> RecordFacts:
+def record_facts(workspace: Workspace, *, sessions: int, recent: int = RECENT, log: Log | None = None) -> RecordFacts:
     """Return the record's sizes, its end, the links of its newest events, the spool and who may read it."""
     log_dir = workspace.log_dir
     try:
@@ -42,7 +44,7 @@ def record_facts(workspace: Workspace, *, sessions: int, recent: int = RECENT) -
         head_ok=_ends_at_head(workspace) if head else None,
         spooled=len(spool),
         spool_oldest=min((path.stat().st_mtime for path in spool), default=None),
-        reasoning_withheld=_marks(workspace, "reasoning_withheld"),
+        reasoning_withheld=_marks(log or Log(workspace), "reasoning_withheld"),
         open_to_others=_open_to_others(workspace),
         view_lag=_view_lag(workspace),
     )
@@ -90,33 +92,12 @@ def _ends_at_head(workspace: Workspace) -> bool:
         return head.length == 0
 
 
-def _marks(workspace: Workspace, name: str) -> int:
-    """Count the marks of one kind; only lines that look like marks are parsed."""
-    head = read_head(workspace.log_dir)
-    found = 0
-    for segment in range(1, (head.segment if head else 0) + 1):
-        try:
-            with open_segment(workspace.log_dir, segment) as handle:
-                if os.fstat(handle.fileno()).st_size == 0:
-                    continue
-                with mmap.mmap(handle.fileno(), 0, access=mmap.ACCESS_READ) as data:
-                    found += _marks_in(data, name)
-        except (OSError, RecordError):
-            continue
-    return found
-
-
-def _marks_in(data: mmap.mmap, name: str) -> int:
-    found, at = 0, data.find(b'"type":"mark"')
-    while at >= 0:
-        start, end = data.rfind(b"\n", 0, at) + 1, data.find(b"\n", at)
-        try:
-            event = json.loads(data[start : end if end >= 0 else len(data)])
-            found += event.get("type") == "mark" and event["body"].get("mark") == name
-        except (ValueError, KeyError, AttributeError):
-            pass
-        at = data.find(b'"type":"mark"', end) if end >= 0 else -1
-    return found
+def _marks(log: Log, name: str) -> int:
+    """Count the marks of one kind."""
+    try:
+        return sum(event.body.get("mark") == name for event in log.read(sieve=_MARKS) if event.type == "mark")
+    except RecordError:  # what is wrong with the record has signals of its own
+        return 0
 
 
 def waiting(workspace: Workspace, after: int, types: frozenset[str]) -> tuple[int, float | None]:

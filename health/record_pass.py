@@ -8,8 +8,9 @@ from transcript.segments import lines
 from transcript.sieve import Sieve, type_field
 
 # Almost every line is of one of these types; signals look at none of them but the summaries.
-BULK = tuple(map(type_field, ("conversation_turn", "tool_call", "tool_result", "reasoning", "recall")))
+BULK = frozenset(map(type_field, ("conversation_turn", "tool_call", "tool_result", "reasoning", "recall")))
 SUMMARIES = Sieve(types=(type_field("conversation_turn"),), groups=((b'"covers":[',),))
+_TYPE = b'"type":"'
 _TAIL = 64  # the envelope's last fields, from the type on
 
 
@@ -34,8 +35,8 @@ class OnePass(Log):
         if head.seq == 0:
             return
         for segment, end, line in lines(self.directory, head, segment=1, offset=0):
-            tail = line[-_TAIL:]
-            if not any(name in tail for name in BULK) or SUMMARIES.line(line):
+            at = line.rfind(_TYPE, -_TAIL)
+            if line[at : line.find(b",", at) + 1] not in BULK or SUMMARIES.line(line):
                 yield segment, end, line
 
 

@@ -203,7 +203,9 @@ def changed(settings: Settings) -> dict[str, Any]:
 
 def turns(log: Log, *, modes: tuple[str, ...] = MODES) -> Iterator[Event]:
     """Ledger events, newest first."""
-    for event in log.read_back(only=TYPE):
+    from transcript.sieve import Sieve, type_field
+
+    for event in log.read_back(only=TYPE, sieve=Sieve((type_field(TYPE),))):  # passes over blocks without any
         if event.type == TYPE and event.body.get("mode") in modes:
             yield event
 
