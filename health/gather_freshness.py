@@ -6,6 +6,7 @@ import json
 import os
 import re
 import subprocess
+from collections.abc import Iterator
 from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any
@@ -18,6 +19,8 @@ from recall.version import VERSION
 from transcript import bring_up, capture_state, event, roots
 from transcript.errors import HookInstallError, RecordError
 from transcript.log import Log
+from transcript.projections import memory_files
+from transcript.projections.views import folder_of, memory_folder
 from transcript.workspace import Workspace
 
 NAME = "lca-recall"
@@ -178,7 +181,21 @@ def schemas(workspace: Workspace, data: Path) -> tuple[tuple[str, int | None, in
         held = _json_version(path)
         if held is not None and held > wanted:
             kept.append((path.name, held, wanted))
-    return tuple(kept)
+    return (*kept, *_memory_files(workspace))
+
+
+def _memory_files(workspace: Workspace) -> Iterator[tuple[str, int | None, int]]:
+    """The files of memories that another version wrote: the loader reads none of them."""
+    views, (prefix, _, wanted) = folder_of(workspace.root), memory_files.SCHEMA.rpartition("/")
+    written = re.compile(rb"---\nschema: " + re.escape(prefix).encode() + rb"/(\d{1,9})\n")
+    for path in sorted(memory_folder(views).rglob("*.md")) if views is not None else ():
+        try:
+            with path.open("rb") as file:
+                found = written.match(file.read(64))
+        except OSError:
+            continue
+        if found is not None and found[1] != wanted.encode():
+            yield f"{memory_files.FOLDER}/{path.name}", int(found[1]), int(wanted)
 
 
 def _record_version(workspace: Workspace) -> int | None:

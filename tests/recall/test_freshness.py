@@ -327,6 +327,17 @@ def test_a_derived_file_fails_when_newer_and_is_made_anew_when_older(name, held,
     assert read(held, data) == (Level.OK, [])
 
 
+def test_a_memory_of_a_newer_schema_fails_by_name(held, data):
+    """LCA-6.1-07."""
+    folder = project() / ".recall" / "memory" / "past"
+    folder.mkdir(parents=True)
+    (folder / "new.md").write_text("---\nschema: recall/memory/2\nid: x\n---\nwords\n")
+    (folder / "known.md").write_text("---\nschema: recall/memory/1\nid: y\n---\nwords\n")
+    (folder / "foreign.md").write_text("---\nname: theirs\n---\nwords\n")
+
+    assert read(held, data) == (Level.FAIL, ["memory/new.md"])
+
+
 @pytest.mark.parametrize("text", ["{", "[]", '{"version": "two"}', "[" * 100_000])
 def test_a_file_of_no_known_version_fails_by_name(text, held, data):
     (data / "roots.json").write_text(text)
