@@ -49,7 +49,7 @@ def old(tmp_path, monkeypatch) -> Workspace:
     root.mkdir()
     workspace.log_dir.mkdir(parents=True)
     workspace.run_dir.mkdir()
-    shutil.copy(FIRST / "activity", workspace.activity)
+    shutil.copy(FIRST / "events", workspace.activity)
     shutil.copy(FIRST / "head", workspace.head_file)
     workspace.index_path.write_bytes(zstandard.ZstdDecompressor().decompress((FIRST / "index.sqlite.zst").read_bytes()))
     table = {"version": 1, "workspaces": {name: {"roots": [str(root)], "former": [], "common": None}}}
