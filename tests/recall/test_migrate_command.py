@@ -3,6 +3,7 @@
 The old index there has schema 1, ten passages and eight vectors of the stub embedder; the old head has no checksum.
 """
 
+import base64
 import json
 import os
 import shutil
@@ -51,7 +52,8 @@ def old(tmp_path, monkeypatch) -> Workspace:
     workspace.run_dir.mkdir()
     shutil.copy(FIRST / "events", workspace.activity)
     shutil.copy(FIRST / "head", workspace.head_file)
-    workspace.index_path.write_bytes(zstandard.ZstdDecompressor().decompress((FIRST / "index.sqlite.zst").read_bytes()))
+    packed = base64.decodebytes((FIRST / "index.b64").read_bytes())
+    workspace.index_path.write_bytes(zstandard.ZstdDecompressor().decompress(packed))
     table = {"version": 1, "workspaces": {name: {"roots": [str(root)], "former": [], "common": None}}}
     (data / "roots.json").write_bytes(canonical(table))
     monkeypatch.chdir(root)
