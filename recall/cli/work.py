@@ -202,7 +202,7 @@ def health(app: App, workspace: Workspace, *, light: bool, keep: bool = False) -
     )
     report = assess(facts)
     changes = report.changes
-    if keep:
+    if keep and facts.record.events:  # a record of nothing but reports would look as if something were stored
         app.log(workspace).append_or_spool(series.draft(facts, report.signals, report.level, now), now=now)
     return {
         "level": report.level.name.lower(),

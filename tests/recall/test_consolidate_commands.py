@@ -133,6 +133,18 @@ def test_the_night_keeps_its_report_and_the_next_says_what_is_new_and_what_is_me
     assert ["file_modes" in note for note in notes] == [False, True, False]
 
 
+def test_a_record_that_holds_nothing_keeps_no_report_and_stays_broken(app: App, tmp_path: Path) -> None:
+    (tmp_path / "empty").mkdir()
+    empty = App(app.env, tmp_path / "empty", tmp_path / "elsewhere")
+    typed(empty, "init")
+
+    for _ in range(2):
+        typed(empty, "consolidate", "--nightly")
+
+    assert list(Log(empty.workspace()).read()) == []
+    assert "nothing is stored" in typed(empty, "health", exits=2)
+
+
 def test_a_part_of_the_night_that_fails_is_exit_code_1(app: App) -> None:
     typed(app, "checkpoint")
     record = app.workspace().activity
