@@ -101,10 +101,6 @@ def test_counters_of_a_batch_with_faults():
     assert assess(facts).exit_code == 2
 
 
-def test_one_failure_among_many_warns():
-    assert signal(with_index(rows=10_000, failed=1), "embeddings_failed").level is Level.WARN
-
-
 @pytest.mark.parametrize(
     ("change", "id"),
     [
@@ -120,20 +116,6 @@ def test_one_failure_among_many_warns():
 def test_a_broken_index_fails(change, id):
     assert signal(with_index(**change), id).level is Level.FAIL
     assert assess(with_index(**change)).exit_code == 2
-
-
-@pytest.mark.parametrize(
-    ("change", "id"),
-    [
-        ({"set_aside": 1}, "embeddings_set_aside"),
-        ({"stale": 1}, "embeddings_stale"),
-        ({"wanted_model": "n"}, "index_settings"),
-        ({"implausible_times": 2}, "implausible_times"),
-        ({"pending": 5, "last_run": NOW - 2 * HOUR}, "embeddings_pending"),
-    ],
-)
-def test_what_needs_a_look_warns(change, id):
-    assert signal(with_index(**change), id).level is Level.WARN
 
 
 def test_pending_rows_are_no_fault_while_somebody_works_on_them():
@@ -239,13 +221,6 @@ def test_latency_and_tokens_show_median_and_p95():
     assert signal(WELL, "injected_tokens").value == {"median": 300, "p95": 900}
 
 
-def test_always_empty_turns_warn_and_some_do_not():
-    always = replace(WELL, turns=TurnFacts(modes={"warm": 10}, empty=10, empty_reasons={"gate": 10}))
-
-    assert signal(always, "empty_turns").level is Level.WARN
-    assert signal(WELL, "empty_turns").level is Level.OK
-
-
 def test_deadline_misses_name_their_stage():
     found = signal(replace(WELL, turns=TurnFacts(modes={"warm": 10}, deadline_misses={"encode": 1})), "deadline_misses")
 
@@ -346,13 +321,6 @@ def test_record(change, id, level):
     assert signal(replace(WELL, record=replace(WELL.record, **change)), id).level is level
 
 
-@pytest.mark.parametrize(("file_bytes", "level"), [(4_096_000, Level.OK), (4_097_000, Level.WARN)])
-def test_bytes_per_chunk(file_bytes, level):
-    facts = with_index(rows=1000, distinct=1000, file_bytes=file_bytes)
-
-    assert signal(facts, "bytes_per_chunk").level is level
-
-
 def test_first_screen_has_what_an_operator_looks_for():
     """CARD-11: duplicate ratio and failed embeddings stand on the first screen, in both forms."""
     screen = assess(WELL).to_text().splitlines()[:24]
@@ -414,10 +382,3 @@ def test_the_gate_is_out_of_date_when_the_store_has_doubled_or_the_model_changed
 
     assert (found.level, bool(found.action)) == (level, level is Level.WARN)
     assert words in found.text
-
-
-def test_an_index_of_an_earlier_version_says_what_it_lacks_and_how_to_mend_it():
-    assert signal(with_index(), "marks").level is Level.OK
-    found = signal(with_index(marks_missing=True), "marks")
-
-    assert (found.level, found.action) == (Level.WARN, "run 'recall index'")
