@@ -60,6 +60,8 @@ def read_head(log_dir: Path) -> Head | None:
         head = _unpack_head(raw)
         if head is not None:
             return head
+    if b'"v":1' in raw:
+        raise RecordError("log/head is in the form of the first version; run 'recall migrate'")
     raise RecordError("log/head is damaged; run 'recall verify'")
 
 

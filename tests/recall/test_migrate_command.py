@@ -84,6 +84,7 @@ _MATCH = "SELECT c.text FROM chunk_fts_{g} f JOIN chunk_{g} c ON c.id = f.rowid 
 
 def test_the_first_versions_record_and_index_are_brought_up(old, recall):
     before = passages(old.index_path)
+    assert "run 'recall migrate'" in recall("health").err
 
     done = recall("migrate", "--json")
 
