@@ -28,6 +28,7 @@ def indexed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Pa
     def make(*sessions: Sequence[Record], words_only: bool = False, real_model: bool = False) -> Path:
         if not real_model:
             monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
+            monkeypatch.setattr("indexer.embedder.check", lambda *args, **kwargs: StubEmbedder())
         folder = git_project(tmp_path / "shop")
         monkeypatch.chdir(folder)
         take_in(folder, sessions, words_only=words_only)

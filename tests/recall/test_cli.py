@@ -40,6 +40,7 @@ def recall(capsys):
 @pytest.fixture(autouse=True)
 def _stub_model(monkeypatch):
     monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
+    monkeypatch.setattr("indexer.embedder.check", lambda *args, **kwargs: StubEmbedder())
     monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
 
 
@@ -49,6 +50,7 @@ def demo_home(tmp_path_factory: pytest.TempPathFactory) -> Path:
     data = tmp_path_factory.mktemp("demo-data")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
+        patch.setattr("indexer.embedder.check", lambda *args, **kwargs: StubEmbedder())
         outcome = CliRunner().invoke(cli, ["demo"], obj=App({"RECALL_HOME": str(data)}, data, data))
     assert outcome.exit_code == 0, outcome.output
     return data
@@ -112,6 +114,7 @@ def test_demo_without_the_model_goes_on_by_words_and_says_so(tmp_path, monkeypat
         raise EmbedderUnavailable("the model file is missing; place it with 'recall model add FILE'")
 
     monkeypatch.setattr("indexer.embedder.load", missing)
+    monkeypatch.setattr("indexer.embedder.check", missing)
     monkeypatch.chdir(tmp_path)
 
     result = recall("demo")
