@@ -18,9 +18,7 @@ _SHAPELESS = (
     "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 # joiners beside ASCII: elsewhere they shape a letter or a picture
-UNSEEN = re.compile(
-    f"[{_SHAPELESS}]|(?<=[\x00-\x7f])[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?=[\x00-\x7f])"
-)
+UNSEEN = re.compile(f"[{_SHAPELESS}]|(?<=[\x00-\x7f])[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?=[\x00-\x7f])")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _PAIRS = (
     ("АВСЕНІЈКМОРЅТУХѴԌԚԜҮаԁеһіјкӏорԛѕсухѵԝү", "ABCEHIJKMOPSTYXVGQWYadehijklopqscyxvwy"),  # Cyrillic
