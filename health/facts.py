@@ -325,37 +325,6 @@ class BackupFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class WriterFacts:
-    """Who wrote the index, and rows that no run accounts for."""
-
-    writers: tuple[tuple[str, str, float], ...] = ()  # (name, version, last)
-    unknown: tuple[str, ...] = ()
-    unaccounted_rows: int = 0
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerFacts:
-    """Sessions of workers: how many the record has, how many the index, what was corrected in them."""
-
-    seen: int = 0
-    indexed: int = 0
-    corrections_waiting: int = 0
-    corrections_oldest: float | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class QualityFacts:
-    """The last two comparable runs of `recall eval self`."""
-
-    at: float | None = None
-    mrr: float | None = None
-    before: float | None = None
-    low: float | None = None  # of the paired interval of the difference
-    high: float | None = None
-    questions: int = 0
-
-
-@dataclass(frozen=True, slots=True)
 class DiskFacts:
     """The disk that holds the data."""
 
@@ -410,9 +379,6 @@ class Facts:
     service: ServiceFacts = field(default_factory=ServiceFacts)
     schedule: ScheduleFacts = field(default_factory=ScheduleFacts)
     backup: BackupFacts = field(default_factory=BackupFacts)
-    writers: WriterFacts = field(default_factory=WriterFacts)
-    workers: WorkerFacts = field(default_factory=WorkerFacts)
-    quality: QualityFacts = field(default_factory=QualityFacts)
     disk: DiskFacts = field(default_factory=DiskFacts)
     series: SeriesFacts = field(default_factory=SeriesFacts)
     machine: MachineFacts = field(default_factory=MachineFacts)

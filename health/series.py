@@ -51,7 +51,6 @@ FIGURES: dict[str, Callable[[Facts], float | None]] = {
     "conflicts": lambda f: f.memories.conflicts,
     "hook_failures": lambda f: sum(sum(hook.failures.values()) for hook in f.hooks),
     "rss_mb": lambda f: f.service.memory_mb,
-    "mrr": lambda f: f.quality.mrr,
 }
 STORED = ("log_bytes", "native_bytes", "blob_bytes", "index_bytes")
 

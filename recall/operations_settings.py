@@ -1,4 +1,4 @@
-"""Settings of operation: what counts as the newest code, when the night runs, how long logs are kept, the console.
+"""Settings of operation: what counts as the newest code, when the night runs, how long logs are kept.
 
 On the hook path: standard library only.
 """
@@ -45,13 +45,3 @@ class LogSettings:
 
     def __post_init__(self) -> None:
         check_numbers(self, positive=("megabytes",))
-
-
-@dataclass(frozen=True, slots=True)
-class UiSettings:
-    """The console in the browser."""
-
-    idle_minutes: int = 60
-
-    def __post_init__(self) -> None:
-        check_numbers(self, positive=("idle_minutes",))

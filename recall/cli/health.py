@@ -19,6 +19,7 @@ ALL = 10**9
 @click.option("--last", type=click.IntRange(min=1), help="Turns to look back on: 50, with --since all.")
 @click.option("--since", metavar="AGE|DATE", help="Turns, failures and kept reports from then on: 7d, 2026-03-01.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every signal.")
+@click.option("--csv", "as_csv", is_flag=True, help="Print the kept reports of past nights as a table instead.")
 @click.option("--series", is_flag=True, help="With --json: the kept reports of past nights, too.")
 @click.option("--recount", is_flag=True, help="Count the index's figures even where its files have not changed.")
 @click.option("--deep", is_flag=True, help="Load the model and embed a sentence; else its file is checked.")
@@ -32,6 +33,7 @@ def command(
     last: int | None,
     since: str | None,
     as_json: bool,
+    as_csv: bool,
     series: bool,
     recount: bool,
     deep: bool,
@@ -48,10 +50,13 @@ def command(
     """
     from health.gather import gather
     from health.report import assess
+    from health.series import csv
     from indexer.embedder import Identity, check, load, tried
 
     if series and not as_json:
         raise click.UsageError("--series goes with --json")
+    if as_json and as_csv:
+        raise click.UsageError("--json and --csv are two forms of one report; give one of them")
     chosen = choose(app, demo)
     settings = chosen.config.index()
 
@@ -75,7 +80,10 @@ def command(
         canon=chosen.config.freshness().canon,
     )
     report = assess(facts)
-    say(report.to_json(series=series) if as_json else report.to_text(every=every))
+    if as_csv:
+        say(csv(report.series).rstrip("\n"))
+    else:
+        say(report.to_json(series=series) if as_json else report.to_text(every=every))
     ctx.exit(report.exit_code)
 
 

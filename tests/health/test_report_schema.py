@@ -124,3 +124,21 @@ def test_the_command_prints_it_and_looks_back_as_far_as_asked(
     assert turns("--since", "1d") is None
     assert recall("health", "--since", "soon", "--json").code == 2
     assert recall("health", "--series").code == 64
+    assert recall("health", "--json", "--csv").code == 64
+
+
+def test_the_command_prints_the_kept_reports_as_a_table(
+    recall: Any, tmp_path: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """LCA-12.1-03."""
+    body = {"level": "warn", "failing": [], "warning": ["gate"], "figures": {"log_bytes": 12_345_678, "chunks": 3}}
+    make_log(tmp_path, [make_draft("a", text="hello"), make_draft("n", "health", body=body)])
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setenv("RECALL_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("RECALL_INDEX_MODEL", "none:at-all")
+
+    names, night = recall("health", "--csv").out.splitlines()
+
+    held = dict(zip(names.split(","), night.split(","), strict=True))
+    assert (held["at"], held["level"]) == ("2026-03-01T12:00:00+00:00", "warn")
+    assert (held["log_bytes"], held["chunks"], held["turns"]) == ("12345678", "3", "")
