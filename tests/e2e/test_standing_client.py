@@ -41,6 +41,7 @@ def test_a_session_holds_its_identity_and_rules_again_after_a_compaction_and_an_
     with world.stub("Understood.") as stub:
         world.turn(client, stub, FIRST)
         first = asking(stub, FIRST)
+        world.settle()  # what the session's end compiles is of before the edit
         path.write_text(f"# Identity\n\n{LATER}\n", "utf-8")
         world.turn(client, stub, "/compact", resume=True)
         world.turn(client, stub, SECOND, resume=True)
