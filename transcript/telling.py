@@ -1,8 +1,10 @@
 """How counts and moments are told to people, the same in every command; JSON keeps plain numbers and ISO times."""
 
+import re
 from datetime import UTC, datetime
 
 UNKNOWN = "at a time unknown"
+_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 SESSION_SHOWN = 13  # of an id made of a time, eight characters are the same for all sessions of the same minute
 
 
@@ -26,3 +28,8 @@ def minute(moment: datetime | str | float) -> str:
 def session_name(session: str) -> str:
     """Return the beginning of a session's id that tells it from others and that `--session` takes."""
     return session[:SESSION_SHOWN].rstrip("-")
+
+
+def visible(text: str) -> str:
+    """Return text with control characters other than line ends and tabs, and turned writing, as escapes."""
+    return _OBEYED.sub(lambda found: ascii(found[0])[1:-1], text)

@@ -1,7 +1,6 @@
 """What commands print: results on standard output, progress and warnings on standard error."""
 
 import json
-import re
 import sys
 import time
 from collections.abc import Callable
@@ -10,6 +9,7 @@ from typing import Any, TextIO
 import click
 
 from transcript.errors import NotConfirmed
+from transcript.telling import visible as visible
 
 LINE_PAUSE_S = 5.0  # between two lines where no terminal is at hand
 
@@ -19,17 +19,9 @@ def say(text: str = "") -> None:
     click.echo(visible(text) if sys.stdout.isatty() else text)
 
 
-def visible(text: str) -> str:
-    """Return text with control characters other than line ends and tabs, and turned writing, as escapes."""
-    return _OBEYED.sub(lambda found: ascii(found[0])[1:-1], text)
-
-
 def one_line(text: str) -> str:
     """Return an error's text on one line: line ends in what somebody typed or a file said forge no line of ours."""
     return visible(text).replace("\n", "\\n").replace("\u2028", "\\u2028").replace("\u2029", "\\u2029")
-
-
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 
 
 def head(text: str, most: int = 100) -> str:
