@@ -62,6 +62,7 @@ COMMANDS = {
     "retention": "retention",
     "verify": "verify",
     "health": "health",
+    "doctor": "doctor",
     "calibrate": "calibrate",
     "eval": "evaluate",
     "demo": "demo",
@@ -75,6 +76,7 @@ COMMANDS = {
 }
 _DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS})  # a failed write names no file
 HIDDEN = frozenset({"serve", "hook"})  # started by hooks; nobody types them
+LOOKING = frozenset({"health", "doctor"})  # whose exit code is a level
 
 
 class LazyGroup(click.Group):
@@ -123,7 +125,7 @@ def run(args: list[str]) -> int:
         return 2
     except click.UsageError as error:
         click.UsageError(one_line(error.format_message()), error.ctx).show()
-        return 64 if error.ctx is not None and error.ctx.info_name == "health" else 2
+        return 64 if error.ctx is not None and error.ctx.info_name in LOOKING else 2
     except click.ClickException as error:
         click.ClickException(one_line(error.format_message())).show()
         return error.exit_code
@@ -148,5 +150,5 @@ def run(args: list[str]) -> int:
 
 
 def _failed(args: list[str]) -> int:
-    """1, and 2 from `recall health`: what cannot even be looked at is broken."""
-    return 2 if args[:1] == ["health"] else 1
+    """1, and 2 from a command whose exit code is a level: what cannot even be looked at is broken."""
+    return 2 if args and args[0] in LOOKING else 1

@@ -10,7 +10,6 @@ from recall.cli.app import App, choose, demo_option, moment, pass_app
 from recall.cli.output import say
 from transcript.errors import ConfigError
 
-LAST = 50  # turns
 ALL = 10**9
 
 
@@ -48,38 +47,22 @@ def command(
     \b
         recall health
     """
-    from health.gather import gather
-    from health.report import assess
     from health.series import csv
-    from indexer.embedder import Identity, check, load, tried
+    from recall.cli.reported import LAST, report_of
 
     if series and not as_json:
         raise click.UsageError("--series goes with --json")
     if as_json and as_csv:
         raise click.UsageError("--json and --csv are two forms of one report; give one of them")
     chosen = choose(app, demo)
-    settings = chosen.config.index()
-
-    def embedder() -> Identity:
-        if deep:
-            return tried(load(settings.model, data_home=str(chosen.models), threads=1))
-        return check(settings.model, data_home=str(chosen.models))
-
-    facts = gather(
-        chosen.workspace(),
-        chosen.data,
-        chosen.env,
-        now=chosen.now(),
-        settings=settings,
-        load=embedder,
-        recount=recount,
+    report = report_of(
+        chosen,
         last=last or (LAST if since is None else ALL),
         since=None if since is None else _from(since, chosen).timestamp(),
+        recount=recount,
+        deep=deep,
         hooked=not demo,
-        consolidation=chosen.config.consolidation(),
-        canon=chosen.config.freshness().canon,
     )
-    report = assess(facts)
     if as_csv:
         say(csv(report.series).rstrip("\n"))
     else:

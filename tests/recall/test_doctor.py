@@ -1,0 +1,187 @@
+"""`recall doctor`: a signal explained, the safe remedies run after a yes, everything else left to a person."""
+
+import io
+import json
+import os
+from pathlib import Path
+
+import apsw
+import pytest
+from support.claude import ClaudeSession
+from support.command import runner
+
+from recall.cli import group
+
+DAY_S = 86_400
+
+
+@pytest.fixture
+def well(indexed, monkeypatch, capsys) -> Path:
+    """Make a project that is well: sessions taken in, indexed, with hooks, in which the test then runs."""
+    folder = indexed()
+    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
+    said(folder, "which port has the wagtail", "one")
+    for words in (["sync"], ["index"], ["project"]):
+        assert group.run(words) == 0
+    capsys.readouterr()
+    return folder
+
+
+@pytest.fixture
+def recall(capsys):
+    return runner(capsys)
+
+
+def said(folder: Path, prompt: str, seed: str, *, days_old: int = 0) -> None:
+    session = ClaudeSession(cwd=str(folder), seed=seed)
+    session.user(prompt)
+    session.assistant(f"answer to {prompt}")
+    file = session.write(Path(os.environ["HOME"]) / ".claude")
+    if days_old:
+        at = file.stat().st_mtime - days_old * DAY_S
+        os.utime(file, (at, at))
+
+
+def store(change: str) -> None:
+    """Change the index behind recall's back."""
+    (path,) = Path(os.environ["RECALL_HOME"]).glob("workspaces/*/index.sqlite")
+    held = apsw.Connection(str(path))
+    generation = held.execute("SELECT max(id) FROM generation").get
+    held.execute(change.replace("{g}", str(generation)))
+    held.close()
+
+
+def level(recall, id: str) -> str:
+    signals = {one["id"]: one for one in json.loads(recall("health", "--json").out)["signals"]}
+    return signals[id]["level"]
+
+
+def words_lost(folder: Path) -> None:
+    store("INSERT INTO chunk_fts_{g}(chunk_fts_{g}) VALUES('delete-all');")
+
+
+def pointer_to_no_row(folder: Path) -> None:
+    store("UPDATE pointer_{g} SET chunk_id = chunk_id + 9000 WHERE chunk_id = (SELECT max(chunk_id) FROM pointer_{g});")
+
+
+def no_index(folder: Path) -> None:
+    for file in Path(os.environ["RECALL_HOME"]).glob("workspaces/*/index.sqlite*"):
+        file.unlink()
+
+
+def session_not_taken_in(folder: Path) -> None:
+    said(folder, "which key has the plover's cache", "two", days_old=3)
+
+
+def views_behind(folder: Path) -> None:
+    views = folder / ".recall" / "views"
+    old = {file: file.read_bytes() for file in views.iterdir()}
+    assert group.run(["task", "add", "feed it", "--actor", "ana", "--as", "human"]) == 0
+    for file, data in old.items():
+        file.write_bytes(data)
+
+
+def hooks_gone(folder: Path) -> None:
+    assert group.run(["enable-hooks", "claude-code", "--remove", "--yes"]) == 0
+
+
+FAULTS = {
+    "word_index": words_lost,
+    "orphan_pointers": pointer_to_no_row,
+    "index": no_index,
+    "capture_lag": session_not_taken_in,
+    "projection_lag": views_behind,
+    "hook_installed.claude-code": hooks_gone,
+}
+
+
+@pytest.mark.parametrize("id", FAULTS)
+def test_a_planted_fault_is_mended(well, recall, capsys, id):
+    FAULTS[id](well)
+    capsys.readouterr()
+    assert level(recall, id) in ("warn", "fail")
+    told = recall("doctor", id, "--fix", "--yes")
+    assert told.code == 0, told.out + told.err
+    assert f"{id}: " in told.out.splitlines()[-1]
+    assert told.out.splitlines()[-1].endswith("-> ok")
+    assert level(recall, id) == "ok"
+
+
+def test_nothing_runs_without_a_yes(well, recall, monkeypatch):
+    words_lost(well)
+    for typed in ("n\n", ""):
+        monkeypatch.setattr("sys.stdin", io.StringIO(typed))
+        told = recall("doctor", "word_index", "--fix")
+        assert told.code == 2
+        assert "Run 'recall index rebuild'" in told.err or "use --yes" in told.err
+    assert level(recall, "word_index") == "fail"
+
+
+def test_a_yes_from_a_pipe_runs_it(well, recall, monkeypatch):
+    words_lost(well)
+    monkeypatch.setattr("sys.stdin", io.StringIO("y\n"))
+    assert recall("doctor", "word_index", "--fix").code == 0
+
+
+def test_what_only_a_person_may_do_is_printed_and_not_run(well, recall, monkeypatch):
+    """A record that ends before its head says is never mended by a program."""
+    (log,) = Path(os.environ["RECALL_HOME"]).glob("workspaces/*/log/activity.jsonl")
+    log.write_bytes(b"".join(log.read_bytes().splitlines(keepends=True)[:-1]))
+    before = log.read_bytes()
+    ran: list[list[str]] = []
+    monkeypatch.setattr(group, "run", lambda words: ran.append(words) or 0)
+    from click.testing import CliRunner
+
+    told = CliRunner().invoke(group.cli, ["doctor", "head", "--fix", "--yes"])
+    assert told.exit_code == 2
+    assert "1 signal needs a person" in told.output
+    assert ran == []
+    assert log.read_bytes() == before
+
+
+def test_a_remedy_that_does_not_mend_is_run_once(well, recall, monkeypatch):
+    words_lost(well)
+    ran: list[list[str]] = []
+    monkeypatch.setattr(group, "run", lambda words: ran.append(words) or 1)
+    from click.testing import CliRunner
+
+    told = CliRunner().invoke(group.cli, ["doctor", "word_index", "--fix", "--yes", "--json"])
+    assert told.exit_code == 2
+    assert len(ran) == 1
+    printed = json.loads(told.stdout)
+    assert printed["ran"] == {"recall index rebuild": 1}
+    assert printed["changed"] == {}
+
+
+def test_the_evidence_is_shown(well, recall):
+    words_lost(well)
+    told = recall("doctor", "word_index")
+    assert told.code == 2
+    for part in ("read from index.sqlite", "fails: > 0", "-> run 'recall index rebuild'", "doctor word_index --fix"):
+        assert part in told.out
+
+
+def test_without_a_name_all_that_ails_worst_first(well, recall, capsys):
+    words_lost(well)
+    views_behind(well)
+    capsys.readouterr()
+    levels = [line.split()[0] for line in recall("doctor").out.splitlines() if line and not line.startswith(" ")]
+    assert levels == sorted(levels, key=["fail", "warn", "ok"].index)
+    assert levels[0] == "fail"
+    assert "warn" in levels
+
+
+def test_a_name_nobody_knows_names_its_neighbours(well, recall):
+    told = recall("doctor", "word_indx")
+    assert told.code == 64
+    assert "word_index" in told.err
+
+
+def test_the_beginning_of_a_name_stands_for_each_harness(well, recall):
+    told = recall("doctor", "hook_installed")
+    assert "hook_installed.claude-code" in told.out
+
+
+def test_outside_a_project_it_is_broken(tmp_path, monkeypatch, recall):
+    monkeypatch.chdir(tmp_path)
+    assert recall("doctor").code == 2
