@@ -15,6 +15,7 @@ from recall.cli.evaluate_consolidation import command as consolidation
 from recall.cli.evaluate_coord import command as coord
 from recall.cli.evaluate_devrecall import command as devrecall
 from recall.cli.evaluate_facets import command as facets
+from recall.cli.evaluate_freshness import command as freshness
 from recall.cli.evaluate_health import command as health
 from recall.cli.evaluate_imprint import command as imprint
 from recall.cli.evaluate_month import command as month
@@ -258,6 +259,7 @@ for _set in (
     coord,
     devrecall,
     facets,
+    freshness,
     health,
     imprint,
     month,

@@ -1,0 +1,277 @@
+"""Broken states that were met in practice, each planted in a healthy project, with the signal that must name it.
+
+A signal that keeps silent on one of these, or speaks without it, is broken: `recall eval freshness` and the tests
+replay them. Figures are those that were met, scaled 1:100 where they count rows.
+"""
+
+import sys
+import tempfile
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field, replace
+from datetime import timedelta
+from pathlib import Path
+
+from consolidation import standing_set
+from consolidation.model import Candidate
+from consolidation.settings import Settings
+from consolidation.span import marked
+from eval.planted_project import EXCHANGES, HARNESS, SESSIONS, Project, Words, healthy
+from health import series
+from health.report import assess
+from health.signal import Level, Signal
+from recall import launcher
+from recall.version import VERSION
+from transcript import memory_drafts as drafts
+from transcript.event import stamp
+from transcript.memory_told import Told
+
+OLD = "0.0.9"
+ROWS, DISTINCT, MOST = 1663, 109, 96  # 166,267 rows, 10,899 of them distinct, one of them 96 times
+CRITICAL, LARGE, LARGE_CHARS, CRITICAL_CHARS = 50, 8, 6050, 185_000
+CITED = 1001
+REFUSED, LONGER = "hopper of pump 3?", ("clutch of pump 1?", "damper of pump 2.")
+
+
+@dataclass(frozen=True, slots=True)
+class Expected:
+    """A signal that must be at a level, with words that its text must hold."""
+
+    signal: str
+    level: Level
+    says: tuple[str, ...] = ()
+
+    def fault(self, signals: dict[str, Signal]) -> str:
+        """Return in a line what is not as expected, "" for nothing."""
+        found = signals.get(self.signal)
+        if found is None:
+            return f"{self.signal} is not told"
+        if found.level is not self.level:
+            return f"{self.signal} is {found.level.name.lower()}, not {self.level.name.lower()}: {found.text}"
+        said = "\n".join((found.text, *found.details))
+        return "".join(f"{self.signal} does not say {word!r}: {said}" for word in self.says if word not in said)
+
+
+@dataclass(frozen=True, slots=True)
+class Incident:
+    """A broken state: how it is planted in a healthy project, and which signals must name it.
+
+    `embedder` makes the vectors of the project it is planted in, `later` is when the report is made after that.
+    """
+
+    id: str
+    title: str
+    plant: Callable[[Project], None]
+    expected: tuple[Expected, ...]
+    rows: str = ""
+    embedder: Words = field(default_factory=Words)
+    later: timedelta = timedelta()
+
+
+@dataclass(frozen=True, slots=True)
+class Replayed:
+    """What became of one incident; `faults` is empty where every signal named it."""
+
+    id: str
+    title: str
+    rows: str
+    signals: tuple[Signal, ...]
+    faults: tuple[str, ...]
+
+
+def replay(incident: Incident, folder: Path) -> Replayed:
+    """Plant an incident in a project of its own below folder and return what health says of it."""
+    project = healthy(folder, incident.embedder)
+    incident.plant(project)
+    signals = project.signals(now=project.now + incident.later)
+    named = tuple(signals[one.signal] for one in incident.expected if one.signal in signals)
+    faults = tuple(fault for one in incident.expected if (fault := one.fault(signals)))
+    return Replayed(incident.id, incident.title, incident.rows, named, faults)
+
+
+def replay_all(incidents: Iterable[Incident]) -> list[Replayed]:
+    """Replay incidents, each in a temporary folder that is removed again."""
+    found = []
+    for incident in incidents:
+        with tempfile.TemporaryDirectory(prefix="recall-incident-") as folder:
+            found.append(replay(incident, Path(folder).resolve() / "planted"))
+    return found
+
+
+def false_alarms() -> list[Signal]:
+    """Return every signal that is not ok in a project in which nothing is wrong."""
+    with tempfile.TemporaryDirectory(prefix="recall-incident-") as folder:
+        project = healthy(Path(folder).resolve() / "planted")
+        return [signal for signal in project.signals().values() if signal.level]
+
+
+# Planting --------------------------------------------------------------------------------------------------------
+
+
+def stale_hook(project: Project) -> None:
+    """Let the hooks run an older copy of the program, in a folder of its own."""
+    site = project.folder / "old-site"
+    (site / "recall").mkdir(parents=True)
+    (site / "recall" / "client.py").write_text("", encoding="utf-8")
+    (site / "recall" / "version.py").write_text(f'VERSION = "{OLD}"\n', encoding="utf-8")
+    text = launcher.render(project.data, python=sys.executable, site=site, version=OLD)
+    launcher.launcher_path(project.data).write_text(text, encoding="utf-8")
+
+
+def waiting_session(project: Project) -> None:
+    """Take a session in that nothing indexes; what the model refuses and cuts is the project's embedder's."""
+    project.say("session-late", "Which valve leaks?", "The third valve from the left.")
+
+
+def newer_index(project: Project) -> None:
+    """Let a version of the future have written the index."""
+    project.sql("UPDATE meta SET value = '99' WHERE key = 'schema'")
+
+
+def over_budget(project: Project) -> None:
+    """Declare 50 memories critical that have 185,000 characters, eight of them the newest and largest."""
+    small, rest = divmod(CRITICAL_CHARS - LARGE * LARGE_CHARS, CRITICAL - LARGE)
+    for number in range(CRITICAL):
+        size = LARGE_CHARS if number < LARGE else small + (rest if number == LARGE else 0)
+        said_at = project.now - timedelta(minutes=number)
+        remember(
+            project, f"Rule {number:02d} of the pumps holds. ".ljust(size, "x"), said_at=stamp(said_at), critical=True
+        )
+    standing_set.after_apply(project.workspace, Settings(), now=project.now)
+
+
+def copies(project: Project) -> None:
+    """Let a writer that knows no keys append the same texts again, after a night that found none."""
+    night = project.now - timedelta(days=1)
+    facts = replace(project.facts(), now=night.timestamp())
+    report = assess(facts)
+    project.log.append([series.draft(facts, report.signals, report.level, night)], now=night)
+    project.index()
+    project.sql("DROP INDEX chunk_key_{g}")
+    fresh = DISTINCT - SESSIONS * EXCHANGES * 2
+    left = ROWS - DISTINCT - (MOST - 1)
+    _insert(project, fresh, "i")
+    _insert(project, MOST - 1, "1")
+    _insert(project, left, f"2 + i % {fresh - 1}")
+
+
+def late_window(project: Project) -> None:
+    """Set a window of a million tokens where the harness compacts at 155,000, and let it do so."""
+    project.consolidation = replace(project.consolidation, window_tokens=1_000_000)
+    project.say("session-0", "And the spare pump?", "It stands beside the others.")
+    compact = {"trigger": "auto", "preTokens": 155_000}
+    body = {"subtype": "compact_boundary", "text": "", "compact": compact}
+    project.tell(project.event("session-0", "system", body, actor="system"))
+
+
+def memory_against_command(project: Project) -> None:
+    """Remember, and cite 1,001 times, a rule that a command denies."""
+    command = project.root / ".recall" / "identity" / "commands" / "pump.md"
+    command.parent.mkdir(parents=True)
+    command.write_text("The staging pump listens on port 5432.\n", encoding="utf-8")
+    rule = remember(project, "The staging pump listens on port 5433.", said_at=stamp(project.now))
+    at = Told(stamp(project.now))
+    project.tell(*(drafts.cited(at, rule, f"other-{number}", "named") for number in range(CITED)))
+    project.checkpoint()
+
+
+def remember(project: Project, text: str, *, said_at: str, critical: bool = False) -> str:
+    """Put a memory of a statement into the record and return its id."""
+    _, said = project.say("session-rules", "What holds here?", text)
+    place = marked(said.id, text, 0, len(text), project.workspace.id_key())[0]
+    found = Candidate(text=text, sources=(place,), found_by="cause", memory_type="design_decision", said_at=said_at)
+    at = Told(stamp(project.now))
+    made = drafts.written(
+        at,
+        found.id,
+        found.memory_type,
+        text,
+        sources=found.sources,
+        said_at=said_at,
+        why="it was said",
+        critical_for=("*",) if critical else (),
+    )
+    project.tell(drafts.candidate(at, found.body()), made)
+    return made.id
+
+
+def _insert(project: Project, rows: int, number: str) -> None:
+    """Add rows to the index's passages as a program of somebody else's does; number is the text's, of row i."""
+    project.sql(
+        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
+        " INSERT INTO chunk_{g} (key, source_class, role, n_tokens, text, tokens)"
+        f" SELECT randomblob(16), 0, 0, 3, 'foreign ' || ({number}), 'foreign' FROM n LIMIT {rows}"
+    )
+
+
+STALE_HOOK = Incident(
+    "stale-hook",
+    "hooks run an older copy of the program",
+    stale_hook,
+    (
+        Expected("code_mixed", Level.WARN, (f"hooks {OLD}", f"command {VERSION}")),
+        Expected(f"hook_version.{HARNESS}", Level.WARN, (OLD, VERSION)),
+        Expected("code_behind", Level.WARN, (OLD, VERSION)),
+    ),
+    rows="LCA-10.6-01, LCA-D-01H",
+)
+FAILED_BACKFILL = Incident(
+    "failed-backfill",
+    "of 64 passages one has no vector and two were cut, and a session was never indexed",
+    waiting_session,
+    (
+        Expected("embeddings_failed", Level.FAIL, ("1 failed embedding",)),
+        Expected("embeddings_truncated", Level.WARN, ("2 truncated embeddings",)),
+        Expected("unindexed", Level.WARN, ("2 events not indexed",)),
+    ),
+    rows="LCA-10.6-04, LCA-D-02H",
+    embedder=Words(refuses=(REFUSED,), longer=LONGER),
+)
+SCHEMA_DRIFT = Incident(
+    "schema-drift",
+    "a newer version wrote the index",
+    newer_index,
+    (Expected("schemas", Level.FAIL, ("newer than this program: index.sqlite", "version 99")),),
+    rows="LCA-6.1-07",
+)
+OVER_BUDGET = Incident(
+    "over-budget",
+    "50 critical memories of 185,000 characters, with room for eight",
+    over_budget,
+    (Expected("standing_critical", Level.FAIL, ("8 of 50 critical memories", "185,000 of 50,000 characters")),),
+    rows="LCA-D-04H",
+)
+COPIES = Incident(
+    "copies",
+    "a foreign writer appends the same texts again and again",
+    copies,
+    (
+        Expected("duplicate_ratio", Level.FAIL, ("93.4%", "1,663 rows", "109 distinct", "1,554 copies")),
+        Expected("duplicate_rows", Level.FAIL, ("1,554 duplicate rows", "conversation: 1,554")),
+        Expected("duplicate_trend", Level.FAIL, ("93.4 points",)),
+        Expected("most_repeated_text", Level.WARN, ("96 times",)),
+    ),
+    rows="LCA-D-11H",
+)
+LATE_WINDOW = Incident(
+    "late-window",
+    "a window of a million tokens is set where the harness compacts at 155,000",
+    late_window,
+    (
+        Expected("window_trigger", Level.FAIL, ("700,000", "155,000")),
+        Expected("compactions", Level.WARN, ("0 of 1 compacted session",)),
+    ),
+    rows="LCA-D-05H",
+)
+MEMORY_AGAINST_COMMAND = Incident(
+    "memory-against-command",
+    "a memory cited 1,001 times says otherwise than a command, for 20 days",
+    memory_against_command,
+    (
+        Expected("procedure_conflicts", Level.FAIL, ("1 memory says", "20")),
+        Expected("rules_in_memory_only", Level.WARN, ("1 much-cited rule",)),
+    ),
+    rows="LCA-D-08H",
+    later=timedelta(days=20),
+)
+FRESHNESS = (STALE_HOOK, FAILED_BACKFILL, SCHEMA_DRIFT, OVER_BUDGET, COPIES)
+INCIDENTS = (*FRESHNESS, LATE_WINDOW, MEMORY_AGAINST_COMMAND)

@@ -1,0 +1,84 @@
+"""Incidents that were met in practice, replayed: the named signal says the figures, and a healthy project is silent."""
+
+import json
+from pathlib import Path
+
+import pytest
+from support.command import runner
+
+from eval import incidents
+from eval.incidents import FRESHNESS, INCIDENTS, STALE_HOOK, Expected, Incident, replay
+from eval.planted_project import healthy
+from health.signal import Level, Signal
+
+
+@pytest.fixture(scope="module")
+def well(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Signal]:
+    """The signals of the project that every incident is planted in, with nothing planted."""
+    return healthy(tmp_path_factory.mktemp("well") / "planted").signals()
+
+
+def nothing(_project: object) -> None:
+    """Plant nothing."""
+
+
+def test_a_healthy_project_has_no_signal_that_warns(well: dict[str, Signal]) -> None:
+    assert [signal.text for signal in well.values() if signal.level] == []
+    assert well["distinct_texts"].value == 64
+    assert "hook_installed.claude-code" in well
+
+
+@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda one: one.id)
+def test_an_incident_is_named_with_its_figures_and_only_then(
+    incident: Incident, well: dict[str, Signal], tmp_path: Path
+) -> None:
+    """LCA-10.6-05, LCA-D-01H, LCA-D-02H, LCA-D-04H, LCA-D-05H, LCA-D-08H, LCA-D-11H."""
+    found = replay(incident, tmp_path / "planted")
+
+    assert found.faults == ()
+    assert all(signal.action for signal in found.signals), "what is wrong comes with what to do"
+    assert {one.signal: well[one.signal].level for one in incident.expected} == {
+        one.signal: Level.OK for one in incident.expected
+    }
+
+
+@pytest.mark.parametrize(
+    ("expected", "fault"),
+    [
+        (Expected("stored", Level.FAIL), "stored is ok, not fail"),
+        (Expected("stored", Level.OK, ("ten thousand",)), "does not say 'ten thousand'"),
+        (Expected("no_such", Level.FAIL), "no_such is not told"),
+    ],
+)
+def test_a_signal_that_keeps_silent_is_a_fault(expected: Expected, fault: str, tmp_path: Path) -> None:
+    found = replay(Incident("none", "nothing", nothing, (expected,)), tmp_path / "planted")
+
+    assert len(found.faults) == 1
+    assert fault in found.faults[0]
+
+
+def test_the_command_says_five_of_five_and_no_false_alarm(capsys: pytest.CaptureFixture[str]) -> None:
+    """LCA-10.6-05, LCA-10.6-06."""
+    done = runner(capsys)("eval", "freshness", "--json")
+
+    held = json.loads(done.out)
+    assert done.code == 0
+    assert (held["named"], len(held["incidents"]), held["false_alarms"]) == (5, len(FRESHNESS), [])
+    assert held["incidents"][0]["signals"][0]["id"] == "code_mixed"
+
+
+def test_the_command_fails_on_a_missed_incident_and_on_a_false_alarm(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, well: dict[str, Signal]
+) -> None:
+    missed = Incident("missed", "a fault that nothing names", nothing, STALE_HOOK.expected)
+    monkeypatch.setattr(incidents, "FRESHNESS", (missed,))
+    monkeypatch.setattr(incidents, "false_alarms", lambda: [])
+    first = runner(capsys)("eval", "freshness")
+    monkeypatch.setattr(incidents, "FRESHNESS", ())
+    monkeypatch.setattr(incidents, "false_alarms", lambda: [well["stored"]])
+    second = runner(capsys)("eval", "freshness")
+
+    assert (first.code, second.code) == (1, 1)
+    assert "0 of 1 incident named" in first.out
+    assert "code_mixed is ok, not warn" in first.out
+    assert f"false alarm  stored: {well['stored'].text}" in second.out
