@@ -15,7 +15,8 @@ from recall.version import VERSION
 from transcript.telling import counted, minute
 
 SCHEMA_VERSION = 1
-FIRST_SCREEN = ("duplicate_ratio", "embeddings_failed", "capture_lag", "unindexed", "vector_search", "embedder")
+CARD = ("duplicate_ratio", "embeddings_failed")  # told before everything else
+FIRST_SCREEN = (*CARD, "capture_lag", "unindexed", "vector_search", "embedder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +47,11 @@ class Report:
 
     def area(self, area: Area) -> Level:
         """Return the worst level of an area's signals, OK for none."""
-        return max((signal.level for signal in self.signals if known(signal.id).area is area), default=Level.OK)
+        return max((signal.level for signal in self.of_area(area)), default=Level.OK)
+
+    def of_area(self, area: Area) -> tuple[Signal, ...]:
+        """Return the signals of an area, in the order of the report."""
+        return tuple(signal for signal in self.signals if known(signal.id).area is area)
 
     def to_json(self, *, series: bool = False) -> str:
         """Return the report as one JSON object, health/schema/report.schema.json; series adds the kept reports."""

@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 
 from recall.cli.app import App, choose, demo_option, moment, pass_app
-from recall.cli.output import say
+from recall.cli.output import note, say
 from transcript.errors import ConfigError
 
+if TYPE_CHECKING:
+    from health.report import Report
+
 ALL = 10**9
+FILE = click.Path(dir_okay=False, path_type=Path)
 
 
 @click.command()
@@ -20,6 +26,7 @@ ALL = 10**9
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every signal.")
 @click.option("--csv", "as_csv", is_flag=True, help="Print the kept reports of past nights as a table instead.")
 @click.option("--series", is_flag=True, help="With --json: the kept reports of past nights, too.")
+@click.option("--html", type=FILE, help="Write the report with charts and calendars as one page; it asks for nothing.")
 @click.option("--recount", is_flag=True, help="Count the index's figures even where its files have not changed.")
 @click.option("--deep", is_flag=True, help="Load the model and embed a sentence; else its file is checked.")
 @demo_option
@@ -34,6 +41,7 @@ def command(
     as_json: bool,
     as_csv: bool,
     series: bool,
+    html: Path | None,
     recount: bool,
     deep: bool,
     demo: bool,
@@ -41,8 +49,8 @@ def command(
     """Print whether recall works here.
 
     First what is wrong, then the figures that matter most: duplicates, failed embeddings, lag, backend, hooks.
-    Reads only, but for a cache of the index's figures. Exit code for cron: 0 ok, 1 look at it, 2 broken, 64 wrong
-    usage. An empty store is never ok. In the demo's project no hooks are expected.
+    Reads only, but for a cache of the index's figures and a file that is asked for. Exit code for cron: 0 ok, 1 look
+    at it, 2 broken, 64 wrong usage. An empty store is never ok. In the demo's project no hooks are expected.
 
     \b
         recall health
@@ -63,6 +71,8 @@ def command(
         deep=deep,
         hooked=not demo,
     )
+    if html is not None:
+        _page(html, report, chosen)
     if as_csv:
         say(csv(report.series).rstrip("\n"))
     else:
@@ -78,3 +88,14 @@ def _from(text: str, app: App) -> datetime:
         return moment(text)
     except ConfigError:
         return app.now() - days(text)
+
+
+def _page(path: Path, report: Report, app: App) -> None:
+    """Write the page: it names files and sessions, so nobody else may read it."""
+    from health.gather_calendar import captures
+    from health.page import render
+    from transcript.log import Log
+    from transcript.paths import write_atomic
+
+    write_atomic(path, render(report, captures(Log(app.workspace()), app.now())).encode())
+    note(f"page: {path}")

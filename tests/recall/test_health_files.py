@@ -1,0 +1,42 @@
+"""`recall health` writes its report as a page: beside what it prints, for its owner alone, and nothing half."""
+
+import os
+from typing import Any
+
+import pytest
+from support.command import runner
+from support.record import make_draft, make_log
+
+
+@pytest.fixture
+def health(capsys: pytest.CaptureFixture[str], tmp_path: Any, monkeypatch: pytest.MonkeyPatch) -> Any:
+    """The command over a record of two exchanges and a sub-agent's words."""
+    make_log(tmp_path, [make_draft("a", text="hello"), make_draft("b", text="<script>"), make_draft("c", text="again")])
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.setenv("RECALL_HOME", str(tmp_path / "data"))
+    monkeypatch.setenv("RECALL_INDEX_MODEL", "none:at-all")
+    recall = runner(capsys)
+    return lambda *options: recall("health", *options)
+
+
+def test_the_page_stands_beside_the_same_report_with_the_same_exit_code(health: Any, tmp_path: Any) -> None:
+    plain = health()
+    done = health("--html", str(tmp_path / "health.html"))
+
+    page = (tmp_path / "health.html").read_text("utf-8")
+    assert (done.code, done.out) == (plain.code, plain.out)
+    assert f"page: {tmp_path / 'health.html'}" in done.err
+    assert 'recall health: <span class="level fail">fail</span>' in page
+    assert "3 turns on 1 day" in page
+    assert "<script" not in page
+    if os.name == "posix":
+        assert (tmp_path / "health.html").stat().st_mode & 0o777 == 0o600
+
+
+def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(health: Any, tmp_path: Any) -> None:
+    done = health("--html", str(tmp_path / "no-folder" / "health.html"))
+
+    assert done.code == 2
+    assert f"cannot use {tmp_path / 'no-folder'}" in done.err
+    assert not (tmp_path / "no-folder").exists()
+    assert health("--html", str(tmp_path)).code == 64
