@@ -110,14 +110,16 @@ def cli(ctx: click.Context) -> None:
         ctx.obj = App.here()
 
 
-def run(args: list[str]) -> int:
+def run(args: list[str], *, app: App | None = None) -> int:
     """Run one command line and return the exit code; an expected failure becomes one line on stderr.
+
+    app is what it works on, None for this process's environment and folder.
 
     So does a file or folder that cannot be used (permission, full disk): that is the machine's state, not a fault here.
     """
     tolerate_any_text()
     try:
-        result = cli.main(args=args or ["--help"], prog_name="recall", standalone_mode=False)
+        result = cli.main(args=args or ["--help"], prog_name="recall", standalone_mode=False, obj=app)
         sys.stdout.flush()
         return result if isinstance(result, int) else 0
     except click.exceptions.NoArgsIsHelpError as error:  # its message is the help of the group: many lines, all ours

@@ -29,6 +29,9 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--html", type=FILE, help="Write the report with charts and calendars as one page; it asks for nothing.")
 @click.option("--recount", is_flag=True, help="Count the index's figures even where its files have not changed.")
 @click.option("--deep", is_flag=True, help="Load the model and embed a sentence; else its file is checked.")
+@click.option(
+    "--smoke", is_flag=True, help="Instead: run all of it once on a made-up project, without model or network."
+)
 @demo_option
 @click.pass_context
 @pass_app
@@ -44,6 +47,7 @@ def command(
     html: Path | None,
     recount: bool,
     deep: bool,
+    smoke: bool,
     demo: bool,
 ) -> None:
     """Print whether recall works here.
@@ -55,6 +59,10 @@ def command(
     \b
         recall health
     """
+    if smoke:
+        from recall.cli.smoke import run
+
+        ctx.exit(run())
     from health.series import csv
     from recall.cli.reported import LAST, report_of
 

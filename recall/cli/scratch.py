@@ -1,0 +1,76 @@
+"""A made-up project in a temporary home: nobody's data, no key, no model, no network."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import socket
+import tempfile
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from recall.cli.app import App
+
+KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "TEMP", "TMP")  # of the environment; no key of any service
+ACTOR = ("--actor", "ana", "--as", "human")
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    """What a command did."""
+
+    code: int
+    out: str
+    err: str
+
+
+class Scratch:
+    """The project of the demo in a folder that goes afterwards; its commands run in this process."""
+
+    def __init__(self, app: App) -> None:
+        self.app = app
+
+    def __call__(self, *words: str) -> Ran:
+        """Run one command line in the project."""
+        from recall.cli.group import run
+
+        out, err = io.StringIO(), io.StringIO()
+        with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+            code = run(list(words), app=App(self.app.env, self.app.cwd, self.app.data, self.app.models))
+        return Ran(code, out.getvalue(), err.getvalue())
+
+
+@contextlib.contextmanager
+def scratch() -> Iterator[Scratch]:
+    """Yield a project with the demo's sessions where its harness keeps them, a workspace, and nothing taken in yet."""
+    from recall.cli.demo import prepare
+
+    with tempfile.TemporaryDirectory(prefix="recall-scratch-") as place:
+        home = Path(place).resolve()
+        env = {name: os.environ[name] for name in KEPT if name in os.environ}
+        env |= {"HOME": str(home), "USERPROFILE": str(home), "RECALL_HOME": str(home / "data")}
+        demo = App(env, home, home / "data").demo()
+        demo.env = {**demo.env, "CLAUDE_CONFIG_DIR": str(demo.data / "claude")}
+        with contextlib.redirect_stdout(io.StringIO()), contextlib.redirect_stderr(io.StringIO()):
+            prepare(demo)
+        yield Scratch(demo)
+
+
+@contextlib.contextmanager
+def offline() -> Iterator[list[str]]:
+    """Refuse every socket meanwhile; yields the list of what was asked for."""
+    asked: list[str] = []
+    made = socket.socket.__init__
+
+    def refuse(self: socket.socket, family: int = -1, *args: Any, **more: Any) -> None:
+        asked.append(str(family))
+        raise OSError("sockets are refused here")
+
+    socket.socket.__init__ = refuse  # type: ignore[method-assign]
+    try:
+        yield asked
+    finally:
+        socket.socket.__init__ = made  # type: ignore[method-assign]
