@@ -17,6 +17,10 @@ if TYPE_CHECKING:
 
 ALL = 10**9
 FILE = click.Path(dir_okay=False, path_type=Path)
+METRICS = click.Path(dir_okay=False, allow_dash=True, path_type=Path)  # "-": print them in place of the report
+STDOUT = Path("-")
+METRICS_MODE = 0o644  # a collector runs as somebody else, and metrics hold no text
+EXTRA = "--prometheus needs its extra: pip install 'lca-recall[metrics]'"
 
 
 @click.command()
@@ -27,6 +31,7 @@ FILE = click.Path(dir_okay=False, path_type=Path)
 @click.option("--csv", "as_csv", is_flag=True, help="Print the kept reports of past nights as a table instead.")
 @click.option("--series", is_flag=True, help="With --json: the kept reports of past nights, too.")
 @click.option("--html", type=FILE, help="Write the report with charts and calendars as one page; it asks for nothing.")
+@click.option("--prometheus", type=METRICS, help="Write levels and figures as metrics, for a textfile collector.")
 @click.option("--recount", is_flag=True, help="Count the index's figures even where its files have not changed.")
 @click.option("--deep", is_flag=True, help="Load the model and embed a sentence; else its file is checked.")
 @click.option(
@@ -45,6 +50,7 @@ def command(
     as_csv: bool,
     series: bool,
     html: Path | None,
+    prometheus: Path | None,
     recount: bool,
     deep: bool,
     smoke: bool,
@@ -66,6 +72,8 @@ def command(
     from health.series import csv
     from recall.cli.reported import LAST, report_of
 
+    if prometheus == STDOUT and (as_json or as_csv):
+        raise click.UsageError("'--prometheus -' prints metrics in place of the report; give one form of it")
     if series and not as_json:
         raise click.UsageError("--series goes with --json")
     if as_json and as_csv:
@@ -81,7 +89,11 @@ def command(
     )
     if html is not None:
         _page(html, report, chosen)
-    if as_csv:
+    if prometheus is not None:
+        _metrics(prometheus, report)
+    if prometheus == STDOUT:
+        pass
+    elif as_csv:
         say(csv(report.series).rstrip("\n"))
     else:
         say(report.to_json(series=series) if as_json else report.to_text(every=every))
@@ -107,3 +119,21 @@ def _page(path: Path, report: Report, app: App) -> None:
 
     write_atomic(path, render(report, captures(Log(app.workspace()), app.now())).encode())
     note(f"page: {path}")
+
+
+def _metrics(path: Path, report: Report) -> None:
+    """Print the metrics, or put them in the place of a file, whole: a collector reads it at any moment."""
+    from transcript.paths import write_atomic
+
+    try:
+        from health.prometheus import render
+    except ImportError as error:
+        raise click.ClickException(f"{EXTRA} ({error.name or error} is missing)") from None
+    if path == STDOUT:
+        say(render(report).rstrip("\n"))
+        return
+    made = path.with_name(f".{path.name}.new")
+    write_atomic(made, render(report).encode())
+    made.chmod(METRICS_MODE)
+    made.replace(path)
+    note(f"metrics: {path}")

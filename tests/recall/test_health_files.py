@@ -1,6 +1,7 @@
 """`recall health` writes its report as a page: beside what it prints, for its owner alone, and nothing half."""
 
 import os
+import sys
 from typing import Any
 
 import pytest
@@ -40,3 +41,30 @@ def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(health: Any,
     assert f"cannot use {tmp_path / 'no-folder'}" in done.err
     assert not (tmp_path / "no-folder").exists()
     assert health("--html", str(tmp_path)).code == 64
+
+
+def test_metrics_are_for_a_collector_or_printed_in_place_of_the_report(health: Any, tmp_path: Any) -> None:
+    pytest.importorskip("prometheus_client", reason="needs the extra metrics")
+    file = tmp_path / "recall.prom"
+    file.write_text("old")
+    done = health("--prometheus", str(file))
+    printed = health("--prometheus", "-")
+
+    assert done.code == printed.code == 2
+    assert "fail  workspace" in done.out
+    assert printed.out.startswith("# HELP recall_level ")
+    assert 'recall_signal_level{area="record",id="stored"' in file.read_text("utf-8")
+    assert sorted(path.name for path in tmp_path.iterdir() if "recall.prom" in path.name) == ["recall.prom"]
+    if os.name == "posix":
+        assert file.stat().st_mode & 0o777 == 0o644
+    assert health("--prometheus", "-", "--json").code == 64
+
+
+def test_metrics_without_their_extra_name_it(health: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "prometheus_client", None)
+    monkeypatch.delitem(sys.modules, "health.prometheus", raising=False)
+    done = health("--prometheus", "-")
+
+    assert done.code not in (0, 64)
+    assert "pip install 'lca-recall[metrics]'" in done.err
+    assert done.out == ""
