@@ -154,6 +154,12 @@ def copies(project: Project) -> None:
     _insert(project, left, f"2 + i % {fresh - 1}")
 
 
+def foreign_writer(project: Project) -> None:
+    """Register another program as a writer of the index."""
+    at = project.now.isoformat()
+    project.sql("INSERT INTO index_writers VALUES ('other-memory', '1', ?, ?)", at, at)
+
+
 def late_window(project: Project) -> None:
     """Set a window of a million tokens where the harness compacts at 155,000, and let it do so."""
     project.consolidation = replace(project.consolidation, window_tokens=1_000_000)
@@ -249,8 +255,16 @@ COPIES = Incident(
         Expected("duplicate_rows", Level.FAIL, ("1,554 duplicate rows", "conversation: 1,554")),
         Expected("duplicate_trend", Level.FAIL, ("93.4 points",)),
         Expected("most_repeated_text", Level.WARN, ("96 times",)),
+        Expected("index_writers", Level.FAIL, ("no run accounts for 1,599 rows",)),
     ),
-    rows="LCA-D-11H",
+    rows="LCA-D-11H, LCA-D-11J",
+)
+FOREIGN_WRITER = Incident(
+    "foreign-writer",
+    "another program says that it writes the index",
+    foreign_writer,
+    (Expected("index_writers", Level.FAIL, ("unknown: other-memory", "other-memory: last 2026-06-20")),),
+    rows="LCA-D-11b, LCA-D-11J",
 )
 LATE_WINDOW = Incident(
     "late-window",
@@ -274,4 +288,4 @@ MEMORY_AGAINST_COMMAND = Incident(
     later=timedelta(days=20),
 )
 FRESHNESS = (STALE_HOOK, FAILED_BACKFILL, SCHEMA_DRIFT, OVER_BUDGET, COPIES)
-INCIDENTS = (*FRESHNESS, LATE_WINDOW, MEMORY_AGAINST_COMMAND)
+INCIDENTS = (*FRESHNESS, FOREIGN_WRITER, LATE_WINDOW, MEMORY_AGAINST_COMMAND)

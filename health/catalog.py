@@ -21,6 +21,7 @@ from health.signals import (
     storage,
     turns,
     window,
+    writers,
 )
 
 CATALOG: tuple[Known, ...] = (
@@ -29,6 +30,7 @@ CATALOG: tuple[Known, ...] = (
     *index.KNOWN,
     *duplicates.KNOWN,
     *embeddings.KNOWN,
+    *writers.KNOWN,
     *storage.KNOWN,
     *series.KNOWN,
     *capture.KNOWN,

@@ -75,6 +75,8 @@ class IndexFacts:
     last_run: float | None = None
     implausible_times: int = 0
     secrets_masked: int = 0
+    writers: Mapping[str, str] = field(default_factory=dict)  # that registered -> when each wrote last
+    unaccounted: int = 0  # rows more, or less, than our writer counted
     session_hours: float = 0.0  # between exchanges of one session, breaks of more than half an hour left out
     marks_missing: bool = False  # made before later marks, of wishes, corrections and replacements, were kept
     gate_fitted: float | None = None  # when the gate was last fitted to this store

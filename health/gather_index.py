@@ -91,7 +91,7 @@ def _facts(
 def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> IndexFacts:
     meta = store.meta()
     copied, made, agree = audit.copies(store), audit.embeddings(store), audit.agreement(store)
-    near = audit.near_pairs(store)
+    near, writers = audit.near_pairs(store), audit.writers(store)
     return IndexFacts(
         present=True,
         schema=meta.schema,
@@ -127,6 +127,8 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
         last_run=_seconds(audit.last_run(store)),
         implausible_times=audit.implausible_times(store),
         secrets_masked=audit.secrets_masked(store),
+        writers=writers.seen,
+        unaccounted=writers.unaccounted,
         session_hours=audit.session_hours(store),
         marks_missing=store.marks(store.generation) < MARKS,
     )

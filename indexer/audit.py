@@ -182,6 +182,23 @@ def secrets_masked(store: Store) -> int:
     return _one(store, sql)
 
 
+@dataclass(frozen=True, slots=True)
+class Writers:
+    """Who wrote this index: name -> when last, and by how many the rows differ from those that our writer counted."""
+
+    seen: dict[str, str]
+    unaccounted: int
+
+
+def writers(store: Store) -> Writers:
+    """Return who wrote the index; a program that registers nowhere shows as rows that no run accounts for."""
+    g = store.generation
+    seen = {str(name): str(last) for name, last in store.run("SELECT name, last_seen FROM index_writers ORDER BY name")}
+    # One statement, so that rows that come in meanwhile are in both counts or in neither.
+    sql = f"SELECT (SELECT count(*) FROM chunk_{g}) - n_chunks FROM generation WHERE id = ?"
+    return Writers(seen, _one(store, sql, (g,)))
+
+
 def pointers(store: Store) -> int:
     """Count source pointers."""
     return _one(store, f"SELECT count(*) FROM pointer_{store.generation}")

@@ -14,7 +14,7 @@ from indexer.exchange import INDEXED_TYPES, Fold, Prepared
 from indexer.queue import EmbedReport
 from indexer.schema import create_fts, drop_generation
 from indexer.settings import IndexSettings
-from indexer.store import Shape, Store
+from indexer.store import WRITER, Shape, Store
 from indexer.store_write import Rows
 from indexer.vectors import KINDS
 from indexer.writer import IndexReport
@@ -204,23 +204,27 @@ def fresh_store(path: Path) -> Store:
 
 
 def compact(workspace: Workspace, store: Store, *, now: datetime, record: bool = True) -> CompactReport:
-    """Merge rows of equal key (their pointers go to the first), take out what belongs to nothing, give space back."""
+    """Merge rows of equal key or text (their pointers go to the first), take out what belongs to nothing, free space.
+
+    Other writers of the index are forgotten with that: what is left is as ours would have written it.
+    """
     lock = writer.index_lock(workspace)
     if not lock.acquire(writer.LOCK_SECONDS):
         raise LockBusy("the index of this workspace is being written by another process; try again")
     try:
         report = CompactReport(bytes_before=_bytes(store))
         g = store.generation
-        copies = list(
-            store.run(
-                f"SELECT c.id, k.keep FROM chunk_{g} c JOIN (SELECT key, min(id) AS keep, count(*) AS n"
-                f" FROM chunk_{g} GROUP BY key HAVING n > 1) k ON k.key = c.key WHERE c.id <> k.keep ORDER BY c.id"
+        for same in ("key", "source_class, role, text"):  # a foreign writer's copies have keys of their own
+            copies = list(
+                store.run(
+                    f"SELECT id, keep FROM (SELECT id, min(id) OVER (PARTITION BY {same}) AS keep FROM chunk_{g})"
+                    " WHERE id <> keep ORDER BY id"
+                )
             )
-        )
-        for at in range(0, len(copies), _BATCH):
-            with store.transaction():
-                report.pointers_merged += _merge(store, g, copies[at : at + _BATCH])
-        report.copies = len(copies)
+            for at in range(0, len(copies), _BATCH):
+                with store.transaction():
+                    report.pointers_merged += _merge(store, g, copies[at : at + _BATCH])
+            report.copies += len(copies)
         _settle(store, g, report)
         store.vacuum()
         report.bytes_after = _bytes(store)
@@ -273,6 +277,7 @@ def _settle(store: Store, g: int, report: CompactReport) -> None:
                 create_fts(store.run, g)
             store.run(f"INSERT INTO chunk_fts_{g} (chunk_fts_{g}) VALUES ('rebuild')")
         store.recount(g)
+        store.run("DELETE FROM index_writers WHERE name <> ?", (WRITER,))  # one that writes again registers again
 
 
 def backfill(

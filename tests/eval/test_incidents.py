@@ -10,6 +10,8 @@ from eval import incidents
 from eval.incidents import FRESHNESS, INCIDENTS, STALE_HOOK, Expected, Incident, replay
 from eval.planted_project import healthy
 from health.signal import Level, Signal
+from indexer.rebuild import compact
+from indexer.store import Store
 
 
 @pytest.fixture(scope="module")
@@ -40,6 +42,21 @@ def test_an_incident_is_named_with_its_figures_and_only_then(
     assert {one.signal: well[one.signal].level for one in incident.expected} == {
         one.signal: Level.OK for one in incident.expected
     }
+
+
+def test_a_compaction_mends_what_a_foreign_writer_left(tmp_path: Path) -> None:
+    """Its copies have keys of their own, and it registered; rows of its own that are no copies need a rebuild."""
+    project = healthy(tmp_path / "planted")
+    incidents.copies(project)
+    incidents.foreign_writer(project)
+    with Store.open(project.workspace.index_path, "w") as store:
+        report = compact(project.workspace, store, now=project.now)
+
+    signals = project.signals()
+
+    assert (report.rows, report.copies) == (incidents.DISTINCT, incidents.ROWS - incidents.DISTINCT)
+    assert [one.id for one in signals.values() if one.level] == ["orphan_pointers"]
+    assert "recall index rebuild" in signals["orphan_pointers"].action
 
 
 @pytest.mark.parametrize(
