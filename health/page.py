@@ -8,15 +8,16 @@ from health import charts
 from health.charts import Figure, Shown
 from health.facts import Point
 from health.known import Area
+from health.layout import CARD, one_line, since
 from health.markup import Html, join, page, tag
-from health.report import CARD, Report
+from health.report import Report
 from health.series import stored_bytes
 from health.signal import Level, Signal, size
 from health.style import STYLE
 from recall.version import VERSION
 from transcript.telling import counted, minute
 
-MOST_DETAILS, MOST_CHARS = 20, 400  # of one signal; --json has all of them
+MOST_DETAILS = 20  # of one signal; --json has all of them
 
 
 def render(report: Report, captures: Mapping[str, Mapping[date, int]]) -> str:
@@ -75,7 +76,10 @@ def _cards(report: Report) -> Html:
         tag(
             "div",
             tag("dt", id.replace("_", " ")),
-            tag("dd", join(_badge(held[id].level), " ", _cut(held[id].text)) if id in held else "not known: no index"),
+            tag(
+                "dd",
+                join(_badge(held[id].level), " ", one_line(held[id].text)) if id in held else "not known: no index",
+            ),
         )
         for id in CARD
     ]
@@ -87,33 +91,21 @@ def _areas(report: Report) -> Html:
 
 
 def _changes(report: Report) -> Html:
-    changes = report.changes
-    if changes.against is None:
-        return tag("p", "No night has kept a report yet: nothing to compare with.", class_="soft")
-    told = [
-        f"{what}: {', '.join(ids)}"
-        for what, ids in (
-            ("newly failing", changes.failing_new),
-            ("new warnings", changes.warning_new),
-            ("mended", changes.mended),
-        )
-        if ids
-    ]
-    return tag("p", _cut(f"Since the night of {minute(changes.against)}: {'; '.join(told) or 'nothing changed'}."))
+    return tag("p", since(report) or "No night has kept a report yet: nothing to compare with.", class_="soft")
 
 
 def _problem(signal: Signal) -> Html:
-    details = [tag("li", _cut(detail)) for detail in signal.details[:MOST_DETAILS]]
+    details = [tag("li", one_line(detail)) for detail in signal.details[:MOST_DETAILS]]
     left = len(signal.details) - len(details)
     if left > 0:
         details.append(tag("li", f"and {left:,} more; recall health --json lists them"))
     return tag(
         "article",
         tag("h3", _badge(signal.level), f" {signal.id}", id=f"{_anchor(signal.id)}-head"),
-        tag("p", _cut(signal.text)),
-        tag("p", _cut(signal.meaning), class_="soft"),
+        tag("p", one_line(signal.text)),
+        tag("p", one_line(signal.meaning), class_="soft"),
         tag("ul", *details) if details else None,
-        tag("p", _commands(_cut(signal.action))) if signal.action else None,
+        tag("p", _commands(one_line(signal.action))) if signal.action else None,
         id=_anchor(signal.id),
         class_=_level(signal.level),
         aria_labelledby=f"{_anchor(signal.id)}-head",
@@ -167,7 +159,7 @@ def _calendars(captures: Mapping[str, Mapping[date, int]], at: float) -> list[Ht
 
 def _signals(report: Report, area: Area) -> Html:
     rows = [
-        [tag("span", s.id, id=None if s.level else _anchor(s.id)), _badge(s.level), _cut(s.text)]
+        [tag("span", s.id, id=None if s.level else _anchor(s.id)), _badge(s.level), one_line(s.text)]
         for s in report.of_area(area)
     ]
     if not rows:
@@ -190,10 +182,6 @@ def _level(level: Level) -> str:
 
 def _anchor(id: str) -> str:
     return "signal-" + re.sub(r"[^A-Za-z0-9_.-]", "-", id)
-
-
-def _cut(text: str) -> str:
-    return text if len(text) <= MOST_CHARS else f"{text[:MOST_CHARS]} … ({len(text):,} characters)"
 
 
 def _commands(action: str) -> Html:

@@ -9,14 +9,12 @@ from datetime import UTC, datetime
 from health.catalog import BROKEN, CATALOG, known
 from health.facts import Facts, MachineFacts, Point
 from health.known import Area, Known
+from health.layout import rows
 from health.series import Changes, changes
 from health.signal import Level, Signal
 from recall.version import VERSION
-from transcript.telling import counted, minute
 
 SCHEMA_VERSION = 1
-CARD = ("duplicate_ratio", "embeddings_failed")  # told before everything else
-FIRST_SCREEN = (*CARD, "capture_lag", "unindexed", "vector_search", "embedder")
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,21 +79,8 @@ class Report:
         return json.dumps(_finite(held), ensure_ascii=False, allow_nan=False)
 
     def to_text(self, *, every: bool = False) -> str:
-        """Return the report for people: verdict, problems, the first screen, and on request the rest."""
-        bad = sorted((s for s in self.signals if s.level), key=lambda s: -s.level)
-        shown = {s.id for s in bad}
-        first = [s for s in self.signals if _is_first(s) and s.id not in shown]
-        shown |= {s.id for s in first}
-        rest = [s for s in self.signals if s.id not in shown]
-        lines = [f"{self.level.name.lower()}  workspace {self.workspace}  {minute(self.at)}", ""]
-        for signal in bad:
-            lines += _block(signal)
-        lines += [_line(signal) for signal in first]
-        if every:
-            lines += ["", *(_line(signal) for signal in rest)]
-        else:
-            lines += ["", f"{counted(len(rest), 'more signal is', 'more signals are')} ok; --all shows them"]
-        return "\n".join(lines)
+        """Return the report for people, in plain lines: health.layout says which."""
+        return "\n".join(row.plain() for row in rows(self, every=every))
 
 
 def assess(facts: Facts) -> Report:
@@ -119,22 +104,6 @@ def _read(one: Known, facts: Facts) -> Iterable[Signal]:
                 action="report it, with 'recall health --json'",
             ),
         )
-
-
-def _is_first(signal: Signal) -> bool:
-    return signal.id in FIRST_SCREEN or signal.id.startswith("hook_last_fired.")
-
-
-def _line(signal: Signal) -> str:
-    return f"{signal.level.name.lower():<5} {signal.id:<28} {signal.text}"
-
-
-def _block(signal: Signal) -> list[str]:
-    lines = [_line(signal), f"{'':<6}{signal.meaning}"]
-    lines += [f"{'':<8}{detail}" for detail in signal.details[:5]]
-    if len(signal.details) > 5:
-        lines.append(f"{'':<8}and {len(signal.details) - 5} more; --json lists them")
-    return [*lines, f"{'':<6}-> {signal.action}", ""] if signal.action else [*lines, ""]
 
 
 def _signal(signal: Signal) -> dict[str, object]:

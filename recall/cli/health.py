@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -95,8 +96,10 @@ def command(
         pass
     elif as_csv:
         say(csv(report.series).rstrip("\n"))
+    elif as_json:
+        say(report.to_json(series=series))
     else:
-        say(report.to_json(series=series) if as_json else report.to_text(every=every))
+        _print(report, every)
     ctx.exit(report.exit_code)
 
 
@@ -137,3 +140,14 @@ def _metrics(path: Path, report: Report) -> None:
     made.chmod(METRICS_MODE)
     made.replace(path)
     note(f"metrics: {path}")
+
+
+def _print(report: Report, every: bool) -> None:
+    if not sys.stdout.isatty():
+        say(report.to_text(every=every))
+        return
+    from rich.console import Console
+
+    from health.terminal import show
+
+    show(report, Console(highlight=False), every=every)

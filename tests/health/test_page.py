@@ -79,7 +79,7 @@ def test_the_two_figures_and_the_problems_come_before_everything_else(made):
 
     assert card < made.index("<main>") < problem < made.index("<svg")
     assert "<code>recall index compact</code>" in made[problem : made.index("</article>", problem)]
-    assert "newly failing: duplicate_ratio" in made[:problem]
+    assert "since the night of 2026-05-27 20:26Z: failing duplicate_ratio" in made[:problem]
 
 
 def test_every_signal_has_its_anchor(made):
