@@ -63,6 +63,7 @@ COMMANDS = {
     "verify": "verify",
     "health": "health",
     "doctor": "doctor",
+    "conformance": "conformance",
     "calibrate": "calibrate",
     "eval": "evaluate",
     "demo": "demo",

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import contextlib
 import io
+import json
 import os
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from recall.cli.app import App
 
+if TYPE_CHECKING:
+    from recall.turn import Turn
+    from transcript.workspace import Workspace
+
 KEPT = ("PATH", "LANG", "LC_ALL", "TMPDIR", "SYSTEMROOT", "TEMP", "TMP")  # of the environment; no key of any service
-ACTOR = ("--actor", "ana", "--as", "human")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +45,46 @@ class Scratch:
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run(list(words), app=App(self.app.env, self.app.cwd, self.app.data, self.app.models))
         return Ran(code, out.getvalue(), err.getvalue())
+
+    def ask(self, prompt: str) -> Turn:
+        """What a hook would put in front of this prompt, found by words alone; leaves nothing in the record."""
+        with contextlib.redirect_stderr(io.StringIO()):
+            return self.app.ask(prompt, mode="turn", record=False, words_only=True)
+
+    @property
+    def workspace(self) -> Workspace:
+        """The project's workspace."""
+        return self.app.workspace()
+
+    @property
+    def root(self) -> Path:
+        """The project's folder."""
+        return self.app.cwd
+
+    @property
+    def data(self) -> Path:
+        """The data folder."""
+        return self.app.data
+
+    @property
+    def budget(self) -> int:
+        """The most tokens of a turn's block."""
+        return int(self.app.config.settings().budget.tokens)
+
+    def say(self, session: str, exchanges: Sequence[tuple[str, str]]) -> Path:
+        """Write a made-up session where a tool of the wire format keeps its own, and return its file."""
+        folder = self.data / "wire"
+        folder.mkdir(parents=True, exist_ok=True)
+        file = folder / f"{session}.jsonl"
+        lines: list[dict[str, object]] = [
+            {"recall_wire": 1, "tool": "made-up", "session": session, "cwd": str(self.root)}
+        ]
+        for number, (asked, said) in enumerate(exchanges):
+            at = f"2026-04-10T09:{number // 60:02}:{number % 60:02}"
+            lines.append({"type": "prompt", "ts": f"{at}.000Z", "id": f"{session}-p{number}", "text": asked})
+            lines.append({"type": "reply", "ts": f"{at}.500Z", "id": f"{session}-r{number}", "text": said})
+        file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
+        return file
 
 
 @contextlib.contextmanager

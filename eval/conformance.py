@@ -1,0 +1,320 @@
+"""What may be claimed: the minimal list of a lifelong memory (LCA, Appendix C), each item shown by running it.
+
+Every item works on a made-up project by the same commands that a user has, by words alone, and says what it saw.
+"""
+
+import json
+from collections.abc import Callable, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, Protocol
+
+from health.facts import BackendFacts, Facts, IndexFacts, StandingFacts
+from health.known import Area
+from health.report import assess
+from health.signal import Level
+from indexer.audit import agreement
+from indexer.store import Store
+from recall.turn import Turn
+from transcript.log import Log
+from transcript.workspace import Workspace
+
+ACTOR = ("--actor", "ana", "--as", "human")
+UNRELATED = "who fed the zebra in the cathedral"
+QUESTIONS = (  # and a word that stands in the answer, none of it in the last messages of the record
+    ("tide times one hour off since the clock change", "Europe/Paris"),
+    ("why sqlite and not postgres", "WAL"),
+    ("how is the database backed up", "VACUUM INTO"),
+    ("which commit fixed the one-hour bug on the pi", "4f1c2ab"),
+)
+SHOWN = 6
+TURN = "conversation_turn"
+CANARY = "pelican-4711-canary"
+LONG = 14  # exchanges of a session whose window is pruned
+
+
+class Ran(Protocol):
+    """What a command did."""
+
+    @property
+    def code(self) -> int: ...
+    @property
+    def out(self) -> str: ...
+    @property
+    def err(self) -> str: ...
+
+
+class Project(Protocol):
+    """A made-up project with sessions, taken in and indexed by words."""
+
+    def __call__(self, *words: str) -> Ran: ...
+    def ask(self, prompt: str) -> Turn: ...
+    def say(self, session: str, exchanges: Sequence[tuple[str, str]]) -> Path: ...
+    @property
+    def workspace(self) -> Workspace: ...
+    @property
+    def root(self) -> Path: ...
+    @property
+    def data(self) -> Path: ...
+    @property
+    def budget(self) -> int: ...
+
+
+Seen = tuple[bool, str]
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One claim: whether it holds here, and what was seen."""
+
+    number: int
+    title: str
+    rows: str
+    holds: bool
+    evidence: str
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the item as plain JSON values."""
+        return asdict(self)
+
+
+def minimal(project: Project) -> list[Item]:
+    """Run the eleven items of the minimal list, one after the other; what raises does not hold."""
+    return [
+        Item(number, title, rows, *_seen(show, project)) for number, (title, rows, show) in enumerate(MINIMAL, start=1)
+    ]
+
+
+def _seen(show: Callable[[Project], Seen], project: Project) -> Seen:
+    try:
+        return show(project)
+    except Exception as error:  # the other items are still to be looked at
+        return False, f"{type(error).__name__}: {error}"[:160]
+
+
+def standing_context(project: Project) -> Seen:
+    """A session is told who it is, for whom it works and in which project; what is missing is named."""
+    missing = _json(project("session-start", "--json"))["missing"]
+    project("init", "--scaffold")
+    told = {
+        project.root / ".recall" / "identity" / "IDENTITY.md": "# Identity\n\nA keeper of tides.\n",
+        project.data / "identity" / "USER.md": "# User\n\nAna, who reads gauges.\n",
+        project.root / ".recall" / "identity" / "instructions" / "project.md": "# Project\n\nTimes are UTC.\n",
+    }
+    for path, text in told.items():
+        path.write_text(text, "utf-8")
+    after = _json(project("session-start", "--json"))
+    loaded = [one["name"] for one in after["entries"] if one["state"] == "loaded" and one["chars"]]
+    wanted = {"IDENTITY.md", "USER.md"}
+    well = set(missing) == wanted and wanted <= set(loaded) and len(loaded) >= len(told) and not after["missing"]
+    return well, f"loaded {', '.join(loaded)}; before: {', '.join(missing)} named as missing"
+
+
+def append_only(project: Project) -> Seen:
+    """What is written stays byte for byte, and an edit is found."""
+    before = _log(project).read_bytes()
+    project("task", "add", "Read the gauges", *ACTOR)
+    after = _log(project).read_bytes()
+    grown = after.startswith(before) and len(after) > len(before)
+    _log(project).write_bytes(after.replace(b"tide", b"tidE", 1))
+    edited = project("verify").code
+    _log(project).write_bytes(after)
+    whole = project("verify").code
+    told = f"{len(before):,} bytes stand before what was appended" if grown else "what was written has changed"
+    return grown and edited != 0 and whole == 0, f"{told}; verify after an edit: exit {edited}, without: {whole}"
+
+
+def governed(project: Project) -> Seen:
+    """A memory comes from a candidate and a verdict; what nobody approved changes no shared fact."""
+    made = _json(project("memory", "add", "The gauge at pier 3 drifts", *ACTOR, "--json"))["events"]
+    types = [event["type"] for event in made]
+    path = ["memory.candidate", "memory.verdict", "memory.decided", "memory.written"]
+    shared = project.root / ".coord" / "memory.yml"
+    proposed = _json(project("coord", "propose", "add", "--summary", "Times are UTC", "--evidence", "T1", "--json"))
+    file = Path(proposed["path"])
+    held = json.loads(file.read_text("utf-8"))
+    file.write_text(json.dumps({**held, "state": "approved"}), "utf-8")
+    applied = project("coord", "apply", proposed["id"]).code
+    refused = applied != 0 and not shared.exists()
+    told = "a forged approval is refused" if refused else "a forged approval was applied"
+    return types[: len(path)] == path and refused, f"{', '.join(types[:4])}; {told} (exit {applied})"
+
+
+def pointers(project: Project) -> Seen:
+    """Every passage of the index has a pointer, and a pointer opens the words that it names."""
+    with Store.open(project.workspace.index_path, "r") as store:
+        agree, chunks = agreement(store), store.meta().n_chunks
+    opened = 0
+    results = [row for question, _ in QUESTIONS for row in _rows(project, question)]
+    for row in results:
+        shown = _json(project("show", row["pointer"], "--json"))
+        opened += _words(row["text"])[:60] in _words(shown["words"])
+    well = not agree.orphan_pointers and bool(results) and opened == len(results)
+    return well, f"{chunks} passages, {agree.orphan_pointers} without a row; {opened} of {len(results)} results open"
+
+
+def beyond_latest(project: Project) -> Seen:
+    """The ranking finds answers that the latest messages do not hold."""
+    latest = [_words(str(event.body.get("text", ""))) for event in Log(project.workspace).read() if event.type == TURN][
+        -SHOWN:
+    ]
+    found = sum(any(word in row["text"] for row in _rows(project, question)) for question, word in QUESTIONS)
+    newest = sum(any(word in text for text in latest) for _, word in QUESTIONS)
+    of = len(QUESTIONS)
+    return (
+        found > newest,
+        f"answers among {SHOWN}: {found} of {of} by the ranking, {newest} of {of} by the latest messages",
+    )
+
+
+def floor_and_budget(project: Project) -> Seen:
+    """An unrelated prompt is met with silence; no block is larger than its budget."""
+    silent = project.ask(UNRELATED)
+    turns = [project.ask(question) for question, _ in QUESTIONS]
+    largest = max(turn.tokens for turn in turns)
+    spoke = sum(bool(turn.block) for turn in turns)
+    well = not silent.block and spoke > 0 and all(turn.tokens <= project.budget for turn in turns)
+    what = "silence" if not silent.block else "a block"
+    return well, f"an unrelated prompt: {what}; {spoke} related: at most {largest} of {project.budget} tokens"
+
+
+def pruning(project: Project) -> Seen:
+    """What leaves a live window stays in the record, and its pointer opens."""
+    said = [(f"reading {n} of the gauge?", f"reading {n}: " + "the level is falling, " * 60) for n in range(LONG)]
+    project.say("long", said)
+    project("sync")
+    project("index", "--words-only")
+    before = _log(project).read_bytes()
+    limits = ("--session", "long", "--window", "8000", "--trigger", "7000", "--policy", "sliding")
+    plan = _json(project("window", "plan", *limits, "--json"))
+    left = [event for one in (*plan["remove"], *plan["stub"]) for event in one["events"]]
+    done = _json(project("window", "apply", *limits, "--json"))
+    kept = _log(project).read_bytes().startswith(before)
+    opened = sum(project("show", event[:10]).code == 0 for event in left)
+    gone = done["removed"] + done["stubbed"]
+    return kept and gone > 0 and opened == len(
+        left
+    ) > 0, f"{gone} left the window; {opened} of {len(left)} events still open"
+
+
+def checkpoint(project: Project) -> Seen:
+    """A checkpoint is complete only when every step is, and names the one that failed."""
+    path = project.workspace.index_path
+    for file in path.parent.glob("index.sqlite*"):
+        file.unlink()
+    path.mkdir()
+    try:
+        ran = project("checkpoint", "--json")
+    finally:
+        path.rmdir()
+        project("index", "--words-only")
+    broken, whole = _json(ran), _json(project("checkpoint", "--json"))
+    failed = [step["name"] for step in broken["steps"] if step["state"] == "failed"]
+    well = whole["state"] == "complete" and broken["state"] == "failed" and failed == ["index"] and ran.code != 0
+    return well, f"{whole['state']} with {len(whole['steps'])} steps; without an index: {broken['state']} at {failed}"
+
+
+def health(project: Project) -> Seen:
+    """Health tells a fault of indexing, of recall and of loading apart."""
+    well = Facts(
+        "made-up",
+        0.0,
+        index=IndexFacts(present=True),
+        backend=BackendFacts(vectors="native", embedder="up", fts5=True),
+    )
+    faults = {
+        Area.INDEXING: replace(well, index=IndexFacts(present=True, words_missing=5)),
+        Area.RECALL: replace(well, backend=BackendFacts(vectors="off", embedder="down")),
+        Area.LOADING: replace(well, standing=StandingFacts(critical=50, critical_loaded=8, budget=50_000)),
+    }
+    red = [area for area, facts in faults.items() if _fails(facts, area) and not _fails(well, area)]
+    index = project.workspace.index_path
+    aside = index.rename(index.with_name("aside"))
+    try:
+        seen = _json(project("health", "--json"))
+    finally:
+        aside.rename(index)
+    told = seen["areas"]["indexing"] == "fail" and seen["exit_code"] == int(Level.FAIL)
+    what = "fails" if told else "passes"
+    return len(red) == len(
+        faults
+    ) and told, f"red when broken: {', '.join(red)}; without an index 'recall health' {what}"
+
+
+def _fails(facts: Facts, area: Area) -> bool:
+    return assess(facts).area(area) is Level.FAIL
+
+
+def privacy(project: Project) -> Seen:
+    """What is private reaches no other agent, what is forgotten is in no byte, what is excluded is never taken in."""
+    file = project.say("secret", [(f"the key is {CANARY}", "noted")])
+    project("sync")
+    project("index", "--words-only")
+    project("memory", "add", "Ana's private number is 555-0199", "--private", *ACTOR)
+    project("index", "--words-only")
+    mine = "555-0199" in project("memory", "list", "--json").out
+    theirs = "555-0199" in project("query", "Ana's private number", "--audience", "peer", "--json").out
+    held = CANARY.encode() in _log(project).read_bytes()
+    file.unlink()
+    project("forget", CANARY, "--authorised")
+    home = project.workspace.home
+    left = sum(CANARY.encode() in path.read_bytes() for path in home.rglob("*") if path.is_file())
+    project("exclude", str(project.root))
+    project.say("excluded", [("the boat is called wigeon-77", "noted")])
+    project("sync")
+    taken = b"wigeon-77" in _log(project).read_bytes()
+    project("exclude", str(project.root), "--remove")
+    well = mine and not theirs and held and not left and not taken
+    told = f"a private memory is {'kept from' if not theirs else 'told to'} a peer"
+    return well, f"{told}; forgotten words in {left} files; excluded: {'taken in' if taken else 'not taken in'}"
+
+
+def handoff(project: Project) -> Seen:
+    """A handoff is made from the record alone, and says what is next and what was not tested."""
+    project("task", "add", "Calibrate pier 3", *ACTOR)
+    project("question", "ask", "Who reads pier 4?", *ACTOR)
+    project("outcome", "the new parser", "--status", "untested", *ACTOR)
+    views = project.root / ".recall" / "views"
+    for path in views.iterdir():
+        path.unlink()
+    sections = _json(project("handoff", "--json"))["sections"]
+    project("project")
+    wanted = {
+        "Immediate next actions": "Calibrate pier 3",
+        "Open threads": "Who reads pier 4?",
+        "Not claimed and not tested": "the new parser",
+    }
+    there = [name for name, words in wanted.items() if any(words in line for line in sections[name])]
+    return len(there) == len(wanted), f"without its views: {', '.join(there) or 'nothing'}"
+
+
+MINIMAL: tuple[tuple[str, str, Callable[[Project], Seen]], ...] = (
+    ("identity, user and project are told to every session", "LCA-C-01, LCA-4.1-01", standing_context),
+    ("the history is appended to and is the authority", "LCA-C-02, ESAA-02", append_only),
+    ("memory is structured and changed by a governed way", "LCA-C-03, LCA-4.3-08", governed),
+    ("the index points to its sources", "LCA-C-04, LCA-4.2-08", pointers),
+    ("recall ranks beyond the latest message", "LCA-C-05b, LCA-C-05", beyond_latest),
+    ("a floor of likeness and a budget of tokens", "LCA-C-06, LCA-5.4-01, LCA-5.3-04", floor_and_budget),
+    ("pruning deletes no history", "LCA-C-07, LCA-4.2-03", pruning),
+    ("checkpoints are verified as a whole", "LCA-C-08, LCA-4.3-12", checkpoint),
+    ("health of indexing, recall and loading", "LCA-C-09, LCA-4.6-09", health),
+    ("privacy can be controlled", "LCA-C-10, LCA-12.6-01, LCA-12.2-02", privacy),
+    ("another agent goes on from a handoff", "LCA-C-11, LCA-6.5-04", handoff),
+)
+
+
+def _json(ran: Ran) -> Any:
+    return json.loads(ran.out)
+
+
+def _rows(project: Project, question: str) -> list[dict[str, Any]]:
+    told = project("query", question, "--words-only", "-n", str(SHOWN), "--json").out
+    return [json.loads(line) for line in told.splitlines()]
+
+
+def _log(project: Project) -> Path:
+    return project.workspace.log_dir / "activity.jsonl"
+
+
+def _words(text: str) -> str:
+    return " ".join(text.split()).rstrip(" …")
