@@ -6,10 +6,11 @@ replay them. Figures are those that were met, scaled 1:100 where they count rows
 
 import sys
 import tempfile
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 from consolidation import standing_set
 from consolidation.model import Candidate
@@ -19,6 +20,7 @@ from eval.planted_project import EXCHANGES, HARNESS, SESSIONS, Project, Words, h
 from health import series
 from health.report import assess
 from health.signal import Level, Signal
+from indexer import writer
 from recall import launcher
 from recall.version import VERSION
 from transcript import memory_drafts as drafts
@@ -154,6 +156,19 @@ def copies(project: Project) -> None:
     _insert(project, left, f"2 + i % {fresh - 1}")
 
 
+def silent_checkpoint(project: Project) -> None:
+    """Hold three sessions, and let the indexing step say that it read them though it stored nothing."""
+    for number in range(3):
+        project.say(f"new-{number}", f"Who greases pump {number}?", f"Shift {number} greases it on Mondays.")
+
+    def nothing() -> Mapping[str, Any]:
+        at = next(project.log.read_back()).position
+        project.sql("UPDATE generation SET watermark = ? WHERE id = {g}", writer.watermark(at))
+        return {"watermark": at.seq, "data_version": 1, "chunks": 64, "pending": 0, "new": 0, "weighed": 0}
+
+    project.checkpoint(nothing)
+
+
 def foreign_writer(project: Project) -> None:
     """Register another program as a writer of the index."""
     at = project.now.isoformat()
@@ -287,5 +302,20 @@ MEMORY_AGAINST_COMMAND = Incident(
     rows="LCA-D-08H",
     later=timedelta(days=20),
 )
+SILENT_CHECKPOINT = Incident(
+    "silent-checkpoint",
+    "a checkpoint over three new sessions says that it is complete, and its indexing did nothing",
+    silent_checkpoint,
+    (Expected("checkpoint_embedded", Level.FAIL, ("0 of 6 turns",)),),
+    rows="LCA-10.6-02, LCA-D-01H",
+)
+NO_CHECKPOINT = Incident(
+    "no-checkpoint",
+    "a session has waited for a checkpoint for 15 days",
+    waiting_session,
+    (Expected("checkpoint_age", Level.FAIL, ("since 15",)),),
+    rows="LCA-8.2-03",
+    later=timedelta(days=15),
+)
 FRESHNESS = (STALE_HOOK, FAILED_BACKFILL, SCHEMA_DRIFT, OVER_BUDGET, COPIES)
-INCIDENTS = (*FRESHNESS, FOREIGN_WRITER, LATE_WINDOW, MEMORY_AGAINST_COMMAND)
+INCIDENTS = (*FRESHNESS, SILENT_CHECKPOINT, NO_CHECKPOINT, FOREIGN_WRITER, LATE_WINDOW, MEMORY_AGAINST_COMMAND)

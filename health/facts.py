@@ -210,6 +210,15 @@ class MemoryFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class CheckpointFacts:
+    """What the last checkpoint that had new turns came to in the index, and what waits for the next."""
+
+    expected: int = 0  # turns that it read
+    embedded: int | None = 0  # of those, in the index
+    waiting_since: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class WindowFacts:
     """Live windows: what left them, what could not, and where a checkpoint stands against the harness's compaction."""
 
@@ -374,6 +383,7 @@ class Facts:
     backend: BackendFacts = field(default_factory=BackendFacts)
     turns: TurnFacts = field(default_factory=TurnFacts)
     memories: MemoryFacts = field(default_factory=MemoryFacts)
+    checkpoints: CheckpointFacts = field(default_factory=CheckpointFacts)
     window: WindowFacts = field(default_factory=WindowFacts)
     approvals: ApprovalFacts = field(default_factory=ApprovalFacts)
     standing: StandingFacts = field(default_factory=StandingFacts)

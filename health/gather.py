@@ -13,6 +13,7 @@ from health.facts import (
     ApprovalFacts,
     BackupFacts,
     CaptureFacts,
+    CheckpointFacts,
     DiskFacts,
     Facts,
     FreshnessFacts,
@@ -30,6 +31,7 @@ from health.facts import (
 from health.gather_approvals import approval_facts
 from health.gather_backup import backup_facts
 from health.gather_capture import capture_facts
+from health.gather_checkpoint import checkpoint_facts
 from health.gather_disk import disk_facts
 from health.gather_freshness import freshness_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
@@ -108,6 +110,7 @@ def gather(
         backend=read("interpreter", lambda: interpreter_facts(data, backend), backend),
         turns=read("turns", lambda: turn_facts(workspace, last=last, data=data, now=at, since=since), TurnFacts()),
         memories=read("memories", lambda: memory_facts(workspace, data, shape, now=now, log=log), MemoryFacts()),
+        checkpoints=read("checkpoints", lambda: checkpoint_facts(workspace, log), CheckpointFacts()),
         approvals=read("approvals", lambda: approval_facts(workspace, data, now=now, log=log), ApprovalFacts()),
         standing=read("standing", lambda: standing_facts(workspace, data, log), StandingFacts()),
         series=read("series", lambda: SeriesFacts(series.read(log, since=since)), SeriesFacts()),

@@ -1,0 +1,19 @@
+"""Checkpoints that indexed nothing, and turns that wait for one."""
+
+from support.health_cases import DAY, FAIL, NOW, OK, Case, well
+
+CASES = {
+    "checkpoint_embedded": Case(
+        well("checkpoints", expected=2, embedded=0),
+        well("checkpoints", expected=3, embedded=0),
+        ("20 of 24 turns of the last checkpoint in the index", "0 of 2 turns", "0 of 3 turns"),
+        (OK, OK, FAIL),
+        healthy=well("checkpoints", expected=24, embedded=20),
+    ),
+    "checkpoint_age": Case(
+        well("checkpoints", waiting_since=NOW - 3.1 * DAY),
+        well("checkpoints", waiting_since=NOW - 14.1 * DAY),
+        ("wait for a checkpoint since 3.0 days", "since 3.1 days", "since 14.1 days"),
+        healthy=well("checkpoints", waiting_since=NOW - 3 * DAY),
+    ),
+}
