@@ -1,0 +1,113 @@
+"""The health page in a real browser: whoever cannot see colours, has a small screen or no mouse misses nothing."""
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.health_cases import DAY, INDEX, NOW, WELL
+
+from health import page as health_page
+from health.facts import Facts, Point, SeriesFacts
+from health.report import assess
+from health.series import FIGURES
+
+sync_api = pytest.importorskip("playwright.sync_api", reason="needs the group browser")
+axe = pytest.importorskip("axe_playwright_python.sync_playwright", reason="needs the group browser")
+CHROMIUM = shutil.which("chromium") or shutil.which("chromium-browser")
+pytestmark = [pytest.mark.browser, pytest.mark.skipif(CHROMIUM is None, reason="needs Debian's chromium")]
+
+FOCUSED = "() => { const e = document.activeElement; return [e.tagName, e.textContent.slice(0, 40)] }"
+OUTLINED = "() => getComputedStyle(document.activeElement).outlineStyle"
+REACHED = (
+    "() => document.querySelectorAll('a[href], summary, details[open] [tabindex], :not(details) > [tabindex]').length"
+)
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    as_root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
+    with sync_api.sync_playwright() as playwright:
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=as_root)
+        yield started
+        started.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
+    """A page with all there may be, and one of a project without anything."""
+    until = datetime.fromtimestamp(NOW, UTC).date()
+    nights = tuple(Point(NOW - nr * DAY, "ok", (), (), dict.fromkeys(FIGURES, 1.0 + nr % 7)) for nr in range(60, 0, -1))
+    index = replace(INDEX, rows=1_663, distinct=109, failed=3, failures=("/a/very/long/path/" * 20, "x" * 300))
+    full = assess(replace(WELL, series=SeriesFacts(nights), index=index))
+    days = {until - timedelta(days=nr): 1 + nr % 40 for nr in range(0, 360, 2)}
+    made = {"full": (full, {"claude-code": days, "codex": days}), "empty": (assess(Facts("w", NOW)), {})}
+    folder = tmp_path_factory.mktemp("pages")
+    for name, (report, captures) in made.items():
+        (folder / f"{name}.html").write_text(health_page.render(report, captures), encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in made}
+
+
+@pytest.fixture
+def look(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
+    """Opens a page; what it asks for besides itself, and what the browser complains of, is collected."""
+    contexts = []
+
+    def opened(name: str, *, width: int = 1280, scheme: str = "light") -> tuple[Any, list[str]]:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+        contexts.append(context)
+        page, heard = context.new_page(), []
+        page.on("request", lambda request: heard.append(request.url))
+        page.on("console", lambda message: heard.append(message.text))
+        page.goto(pages[name].as_uri())
+        return page, heard
+
+    yield opened
+    for context in contexts:
+        context.close()
+
+
+@pytest.mark.parametrize("name", ["full", "empty"])
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_page_is_accessible_fits_and_asks_for_nothing(
+    look: Any, pages: dict[str, Path], name: str, scheme: str, width: int
+) -> None:
+    page, heard = look(name, width=width, scheme=scheme)
+    page.evaluate("() => document.querySelectorAll('details').forEach(one => one.open = true)")
+
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= width
+    assert heard == [pages[name].as_uri()]
+    found = axe.Axe().run(page)
+    assert [(one["id"], one["nodes"][0]["target"]) for one in found.response["violations"]] == []
+    assert len(found.response["passes"]) > 10
+
+
+def test_everything_is_reached_by_keyboard_in_the_order_of_the_page(look: Any) -> None:
+    page, _ = look("full")
+    wanted = page.evaluate(REACHED)
+    seen: list[float] = []
+    for _ in range(wanted):
+        page.keyboard.press("Tab")
+        assert page.evaluate(OUTLINED) != "none", page.evaluate(FOCUSED)
+        seen.append(page.evaluate("() => [...document.querySelectorAll('*')].indexOf(document.activeElement)"))
+
+    assert len(set(seen)) == wanted
+    assert seen == sorted(seen)
+
+
+def test_a_charts_figures_open_by_keyboard(look: Any) -> None:
+    page, _ = look("full")
+    summary = page.get_by_text("Time a turn waits: figures")
+    table = page.get_by_role("region", name="Time a turn waits: figures")
+    assert not table.is_visible()
+
+    summary.focus()
+    page.keyboard.press("Enter")
+
+    assert table.is_visible()
+    assert table.get_by_role("row").count() == 61
