@@ -6,6 +6,7 @@ import os
 import sys
 
 import click
+from click.shell_completion import CompletionItem
 
 from recall.cli.app import App
 from recall.cli.output import one_line, tolerate_any_text
@@ -70,6 +71,7 @@ COMMANDS = {
     "exclude": "exclude",
     "config": "config",
     "model": "model",
+    "completion": "completion",
     "uninstall": "uninstall",
     "service": "service",
     "serve": "serve",
@@ -93,6 +95,11 @@ class LazyGroup(click.Group):
         command: click.Command = module.command
         command.hidden = cmd_name in HIDDEN
         return command
+
+    def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
+        """Return names alone: a press of the tab key must not import every command for its help."""
+        names = [name for name in COMMANDS if name not in HIDDEN and name.startswith(incomplete)]
+        return [*map(CompletionItem, names), *click.Command.shell_complete(self, ctx, incomplete)]
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})

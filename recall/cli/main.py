@@ -17,7 +17,8 @@ START = "import sys; sys.path.append(sys.argv.pop(1)); from recall.cli.main impo
 def main(argv: list[str] | None = None) -> int:
     """Run one command and return its exit code: 0 done, 1 expected failure, 2 wrong usage, 130 interrupted."""
     args = sys.argv[1:] if argv is None else argv
-    quiet = args[:1] == ["hook"] or (not args and stdin_is_payload())
+    completing = "_RECALL_COMPLETE" in os.environ  # a shell asks what may follow; its standard input is anything
+    quiet = args[:1] == ["hook"] or (not args and not completing and stdin_is_payload())
     if argv is None and needs_isolation():
         return restart_isolated(args)
     problem = intruder()

@@ -1,0 +1,42 @@
+"""The manual page names every command with its options, and the formatter reads it without a warning."""
+
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from recall.cli.group import COMMANDS, HIDDEN
+
+
+@pytest.fixture(scope="module")
+def page(root: Path) -> Path:
+    return root / "docs" / "recall.1"
+
+
+def test_every_command_that_is_shown_has_its_part(page: Path) -> None:
+    heads = [line.replace("\\-", "-").split()[2] for line in page.read_text("utf-8").splitlines() if line[:4] == ".SS "]
+    assert [name for name in COMMANDS if name not in HIDDEN and name not in heads] == []
+    assert not HIDDEN & set(heads)
+
+
+def test_options_and_what_stands_below_a_command_are_there(page: Path) -> None:
+    text = page.read_text("utf-8")
+    for part in (".SS recall memory history", ".B \\-\\-recount", ".SS recall doctor", ".SH EXIT STATUS"):
+        assert part in text
+
+
+def test_no_line_of_help_is_taken_for_a_request(page: Path) -> None:
+    known = {".TH", ".SH", ".SS", ".PP", ".TP", ".B", ".I", ".BR", ".nf", ".fi", '.\\"'}
+    requests = {line.split()[0] for line in page.read_text("utf-8").splitlines() if line.startswith((".", "'"))}
+    assert requests <= known
+
+
+@pytest.mark.skipif(shutil.which("groff") is None, reason="groff is not installed")
+def test_the_formatter_has_nothing_to_say(page: Path) -> None:
+    ran = subprocess.run(["groff", "-ww", "-man", "-Tutf8", str(page)], capture_output=True, text=True)
+    assert (ran.returncode, ran.stderr) == (0, "")
+
+
+def test_the_wheel_carries_it(root: Path) -> None:
+    assert '"docs/recall.1" = "share/man/man1/recall.1"' in (root / "pyproject.toml").read_text("utf-8")
