@@ -27,7 +27,13 @@ def sdist_names(built):
 def test_wheel_holds_the_seven_packages_and_nothing_else_at_the_top(wheel_names):
     top = {PurePosixPath(name).parts[0] for name in wheel_names}
 
-    assert {name for name in top if not name.endswith(".dist-info")} == PACKAGES
+    assert {name for name in top if not name.endswith((".dist-info", ".data"))} == PACKAGES
+
+
+def test_beside_the_packages_the_wheel_installs_the_manual_page_alone(wheel_names):
+    beside = [PurePosixPath(name).parts[1:] for name in wheel_names if PurePosixPath(name).parts[0].endswith(".data")]
+
+    assert beside == [("data", "share", "man", "man1", "recall.1")]
 
 
 @pytest.mark.parametrize("package", sorted(PACKAGES))
