@@ -5,7 +5,7 @@ from html import escape
 
 from transcript.telling import visible
 
-VOID = frozenset({"br", "hr", "input", "link", "meta"})
+VOID = frozenset({"br", "hr", "input", "link", "meta", "wbr"})
 LINKS = frozenset({"action", "href", "src"})
 _NAME = re.compile(r"[a-z][a-z0-9-]*")
 _SCHEME = re.compile(r"\s*(?:[a-z][a-z0-9+.-]*:|//|\\)", re.IGNORECASE)

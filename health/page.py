@@ -159,7 +159,7 @@ def _calendars(captures: Mapping[str, Mapping[date, int]], at: float) -> list[Ht
 
 def _signals(report: Report, area: Area) -> Html:
     rows = [
-        [tag("span", s.id, id=None if s.level else _anchor(s.id)), _badge(s.level), one_line(s.text)]
+        [tag("span", _parted(s.id), id=None if s.level else _anchor(s.id)), _badge(s.level), one_line(s.text)]
         for s in report.of_area(area)
     ]
     if not rows:
@@ -182,6 +182,11 @@ def _level(level: Level) -> str:
 
 def _anchor(id: str) -> str:
     return "signal-" + re.sub(r"[^A-Za-z0-9_.-]", "-", id)
+
+
+def _parted(id: str) -> Html:
+    """The id, which a narrow screen breaks between its words and not within one."""
+    return join(*(join(part, tag("wbr")) if nr % 2 else part for nr, part in enumerate(re.split("([_.])", id))))
 
 
 def _commands(action: str) -> Html:

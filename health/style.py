@@ -39,13 +39,14 @@ svg text { fill: var(--soft); font-size: 11px }
 .dot.s0 { fill: var(--a) } .dot.s1 { fill: var(--b) } .dot.s2 { fill: var(--c) }
 .d0 { fill: var(--d0) } .d1 { fill: var(--d1) } .d2 { fill: var(--d2) } .d3 { fill: var(--d3) } .d4 { fill: var(--d4) }
 svg.key { display: inline-block; width: 2rem; height: .75rem; margin: 0 .4rem 0 0 }
-.scroll { overflow-x: auto; max-height: 24rem }
+.scroll { overflow-x: auto } figure .scroll { max-height: 24rem }
+td:first-child { overflow-wrap: break-word }
 table { border-collapse: collapse; width: 100%; font-size: .9rem }
 th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line) }
 td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
 summary { cursor: pointer; color: var(--link) }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
 :target { outline: 2px solid var(--link) }
-@media print { nav { display: none } .scroll { max-height: none; overflow: visible }
+@media print { nav { display: none } figure .scroll { max-height: none; overflow: visible }
   article, figure { break-inside: avoid } }
 """

@@ -27,6 +27,10 @@ REACHED = (
     "() => document.querySelectorAll('a[href], summary, details[open] [tabindex], :not(details) > [tabindex]').length"
 )
 
+BROKEN = """() => [...document.querySelectorAll('#signals td:first-child span')].flatMap(e => [...e.childNodes])
+    .filter(n => { const r = document.createRange(); r.selectNodeContents(n); return r.getClientRects().length > 1 })
+    .map(n => n.textContent)"""
+
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Any]:
@@ -111,3 +115,12 @@ def test_a_charts_figures_open_by_keyboard(look: Any) -> None:
 
     assert table.is_visible()
     assert table.get_by_role("row").count() == 61
+
+
+def test_a_small_screen_breaks_names_between_their_words(look: Any) -> None:
+    """A column of letters one below the other can be read by nobody."""
+    page, _ = look("full", width=390)
+    broken = page.evaluate(BROKEN)
+
+    assert page.locator("#signals td:first-child span").count() > 80
+    assert broken == []
