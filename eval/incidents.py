@@ -28,6 +28,7 @@ from transcript.event import stamp
 from transcript.memory_told import Told
 
 OLD = "0.0.9"
+FILES, NESTED, CRITICAL_FILES = 292, 62, 3
 ROWS, DISTINCT, MOST = 1663, 109, 96  # 166,267 rows, 10,899 of them distinct, one of them 96 times
 CRITICAL, LARGE, LARGE_CHARS, CRITICAL_CHARS = 50, 8, 6050, 185_000
 CITED = 1001
@@ -175,6 +176,20 @@ def foreign_writer(project: Project) -> None:
     project.sql("INSERT INTO index_writers VALUES ('other-memory', '1', ?, ?)", at, at)
 
 
+def unknown_layout(project: Project) -> None:
+    """Keep 292 files of memories, 62 of them, the critical ones too, in a layout that the loader does not know."""
+    folder = project.folder / "memories"
+    folder.mkdir()
+    for number in range(FILES):
+        later = number >= FILES - NESTED
+        keys = ["type: reference" if later else "type: project"]
+        keys += ["critical: true"] if number >= FILES - CRITICAL_FILES else []
+        keys = ["frontmatter:", *(f"  {key}" for key in keys)] if later else keys
+        text = "\n".join(["---", *keys, "---", "", f"Module {number} listens on port {8000 + number}.", ""])
+        (folder / f"memory-{number:03d}.md").write_text(text, encoding="utf-8")
+    project.memory_folders = str(folder)
+
+
 def late_window(project: Project) -> None:
     """Set a window of a million tokens where the harness compacts at 155,000, and let it do so."""
     project.consolidation = replace(project.consolidation, window_tokens=1_000_000)
@@ -317,5 +332,25 @@ NO_CHECKPOINT = Incident(
     rows="LCA-8.2-03",
     later=timedelta(days=15),
 )
+UNKNOWN_LAYOUT = Incident(
+    "unknown-layout",
+    "of 292 files of memories 62, three of them critical, have a layout that the loader does not know",
+    unknown_layout,
+    (
+        Expected("loader_lost", Level.FAIL, ("230 of 292 memories on disk loaded, 62 lost, 3 of them critical",)),
+        Expected(
+            "memory_types_loaded", Level.FAIL, ("none loaded of runbook (62 on disk)", "project_fact: 230 of 230")
+        ),
+    ),
+    rows="LCA-10.6-03, LCA-D-03H",
+)
 FRESHNESS = (STALE_HOOK, FAILED_BACKFILL, SCHEMA_DRIFT, OVER_BUDGET, COPIES)
-INCIDENTS = (*FRESHNESS, SILENT_CHECKPOINT, NO_CHECKPOINT, FOREIGN_WRITER, LATE_WINDOW, MEMORY_AGAINST_COMMAND)
+INCIDENTS = (
+    *FRESHNESS,
+    SILENT_CHECKPOINT,
+    NO_CHECKPOINT,
+    FOREIGN_WRITER,
+    UNKNOWN_LAYOUT,
+    LATE_WINDOW,
+    MEMORY_AGAINST_COMMAND,
+)

@@ -76,6 +76,7 @@ class Project:
     embedder: Words = field(default_factory=Words)
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     now: datetime = NOW
+    memory_folders: str = ""
 
     def __post_init__(self) -> None:
         self.root, self.data, self.home = (self.folder / name for name in ("project", "data", "home"))
@@ -187,6 +188,7 @@ class Project:
             load=lambda: replace(self.embedder, longer=()),
             recount=True,
             consolidation=self.consolidation,
+            memory_folders=self.memory_folders,
         )
         return replace(found, disk=DiskFacts(), freshness=replace(found.freshness, edited=()))
 

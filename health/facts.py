@@ -257,6 +257,16 @@ class StandingFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class LoaderFacts:
+    """Memories in folders of files: by type on disk and loaded, and which are lost."""
+
+    disk: Mapping[str, int] = field(default_factory=dict)  # "" for files that state no type
+    loaded: Mapping[str, int] = field(default_factory=dict)
+    lost: tuple[str, ...] = ()  # critical ones first
+    critical_missing: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalFacts:
     """Proposals and their decisions."""
 
@@ -387,6 +397,7 @@ class Facts:
     window: WindowFacts = field(default_factory=WindowFacts)
     approvals: ApprovalFacts = field(default_factory=ApprovalFacts)
     standing: StandingFacts = field(default_factory=StandingFacts)
+    loader: LoaderFacts = field(default_factory=LoaderFacts)
     freshness: FreshnessFacts = field(default_factory=FreshnessFacts)
     service: ServiceFacts = field(default_factory=ServiceFacts)
     schedule: ScheduleFacts = field(default_factory=ScheduleFacts)

@@ -18,6 +18,7 @@ from health.facts import (
     Facts,
     FreshnessFacts,
     IndexFacts,
+    LoaderFacts,
     MachineFacts,
     MemoryFacts,
     RecordFacts,
@@ -36,6 +37,7 @@ from health.gather_disk import disk_facts
 from health.gather_freshness import freshness_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
+from health.gather_loader import loader_facts
 from health.gather_memory import memory_facts
 from health.gather_record import record_facts
 from health.gather_schedule import schedule_facts
@@ -68,6 +70,7 @@ def gather(
     recount: bool = False,
     consolidation: ConsolidationSettings | None = None,
     canon: str = "",
+    memory_folders: str = "",
 ) -> Facts:
     """Return the facts of a workspace; load is called once and tells whether the model is there.
 
@@ -75,7 +78,7 @@ def gather(
     recount counts the index's figures even where its files are as they were when they were counted last.
     hooked is False where no harness is meant to call: hooks are then left out of the report. known are figures of the
     index as they were last counted: then only what tells whether it works at all is read, and load is not called.
-    canon is the setting `freshness.canon`.
+    canon is the setting `freshness.canon`, memory_folders is `memory.folders`.
     """
     at = now.timestamp()
     shape = consolidation or ConsolidationSettings()
@@ -113,6 +116,7 @@ def gather(
         checkpoints=read("checkpoints", lambda: checkpoint_facts(workspace, log), CheckpointFacts()),
         approvals=read("approvals", lambda: approval_facts(workspace, data, now=now, log=log), ApprovalFacts()),
         standing=read("standing", lambda: standing_facts(workspace, data, log), StandingFacts()),
+        loader=read("loader", lambda: loader_facts(memory_folders), LoaderFacts()),
         series=read("series", lambda: SeriesFacts(series.read(log, since=since)), SeriesFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),

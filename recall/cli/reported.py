@@ -51,5 +51,6 @@ def report_of(
         hooked=hooked,
         consolidation=app.config.consolidation(),
         canon=app.config.freshness().canon,
+        memory_folders=app.config.memory().folders,
     )
     return assess(facts)

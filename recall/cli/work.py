@@ -199,6 +199,7 @@ def health(app: App, workspace: Workspace, *, light: bool, keep: bool = False) -
         known=(index_cache.kept(workspace) or IndexFacts()) if light else None,
         consolidation=app.config.consolidation(),
         canon=app.config.freshness().canon,
+        memory_folders=app.config.memory().folders,
     )
     report = assess(facts)
     changes = report.changes
