@@ -17,9 +17,8 @@ if TYPE_CHECKING:
     from health.report import Report
 
 ALL = 10**9
-FILE = click.Path(dir_okay=False, path_type=Path)
-METRICS = click.Path(dir_okay=False, allow_dash=True, path_type=Path)  # "-": print them in place of the report
-STDOUT = Path("-")
+FILE = click.Path(dir_okay=False, allow_dash=True, path_type=Path)
+STDOUT = Path("-")  # print it in place of the report
 METRICS_MODE = 0o644  # a collector runs as somebody else, and metrics hold no text
 EXTRA = "--prometheus needs its extra: pip install 'lca-recall[metrics]'"
 
@@ -32,7 +31,7 @@ EXTRA = "--prometheus needs its extra: pip install 'lca-recall[metrics]'"
 @click.option("--csv", "as_csv", is_flag=True, help="Print the kept reports of past nights as a table instead.")
 @click.option("--series", is_flag=True, help="With --json: the kept reports of past nights, too.")
 @click.option("--html", type=FILE, help="Write the report with charts and calendars as one page; it asks for nothing.")
-@click.option("--prometheus", type=METRICS, help="Write levels and figures as metrics, for a textfile collector.")
+@click.option("--prometheus", type=FILE, help="Write levels and figures as metrics, for a textfile collector.")
 @click.option("--recount", is_flag=True, help="Count the index's figures even where its files have not changed.")
 @click.option("--deep", is_flag=True, help="Load the model and embed a sentence; else its file is checked.")
 @click.option(
@@ -73,12 +72,12 @@ def command(
     from health.series import csv
     from recall.cli.reported import LAST, report_of
 
-    if prometheus == STDOUT and (as_json or as_csv):
-        raise click.UsageError("'--prometheus -' prints metrics in place of the report; give one form of it")
     if series and not as_json:
         raise click.UsageError("--series goes with --json")
-    if as_json and as_csv:
-        raise click.UsageError("--json and --csv are two forms of one report; give one of them")
+    forms = {"--json": as_json, "--csv": as_csv, "--html -": html == STDOUT, "--prometheus -": prometheus == STDOUT}
+    if sum(forms.values()) > 1:
+        given = " and ".join(name for name, is_given in forms.items() if is_given)
+        raise click.UsageError(f"{given} are forms of one report; give one of them")
     chosen = choose(app, demo)
     report = report_of(
         chosen,
@@ -92,7 +91,7 @@ def command(
         _page(html, report, chosen)
     if prometheus is not None:
         _metrics(prometheus, report)
-    if prometheus == STDOUT:
+    if STDOUT in (html, prometheus):
         pass
     elif as_csv:
         say(csv(report.series).rstrip("\n"))
@@ -114,13 +113,17 @@ def _from(text: str, app: App) -> datetime:
 
 
 def _page(path: Path, report: Report, app: App) -> None:
-    """Write the page: it names files and sessions, so nobody else may read it."""
+    """Print the page or write it: it names files and sessions, so nobody else may read that."""
     from health.gather_calendar import captures
     from health.page import render
     from transcript.log import Log
     from transcript.paths import write_atomic
 
-    write_atomic(path, render(report, captures(Log(app.workspace()), app.now())).encode())
+    page = render(report, captures(Log(app.workspace()), app.now()))
+    if path == STDOUT:
+        say(page.rstrip("\n"))
+        return
+    write_atomic(path, page.encode())
     note(f"page: {path}")
 
 
@@ -131,7 +134,7 @@ def _metrics(path: Path, report: Report) -> None:
     try:
         from health.prometheus import render
     except ImportError as error:
-        raise click.ClickException(f"{EXTRA} ({error.name or error} is missing)") from None
+        raise ConfigError(f"{EXTRA} ({error.name or error} is missing)") from None
     if path == STDOUT:
         say(render(report).rstrip("\n"))
         return

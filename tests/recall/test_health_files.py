@@ -43,6 +43,18 @@ def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(health: Any,
     assert health("--html", str(tmp_path)).code == 64
 
 
+def test_the_page_can_be_printed_in_place_of_the_report(health: Any, tmp_path: Any) -> None:
+    done = health("--html", "-")
+
+    assert done.out.startswith("<!doctype html>")
+    assert done.out.endswith("</html>\n")
+    assert done.code == 2
+    assert not (tmp_path / "project" / "-").exists()
+    refused = health("--html", "-", "--json")
+    assert refused.code == 64
+    assert "--json and --html - are forms of one report" in refused.err
+
+
 def test_metrics_are_for_a_collector_or_printed_in_place_of_the_report(health: Any, tmp_path: Any) -> None:
     pytest.importorskip("prometheus_client", reason="needs the extra metrics")
     file = tmp_path / "recall.prom"
@@ -65,6 +77,6 @@ def test_metrics_without_their_extra_name_it(health: Any, monkeypatch: pytest.Mo
     monkeypatch.delitem(sys.modules, "health.prometheus", raising=False)
     done = health("--prometheus", "-")
 
-    assert done.code not in (0, 64)
+    assert done.code == 2  # 1 would be a report's
     assert "pip install 'lca-recall[metrics]'" in done.err
     assert done.out == ""
