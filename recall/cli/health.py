@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recall.cli.app import App, choose, demo_option, moment, pass_app
-from recall.cli.output import note, say
+from recall.cli.output import emit, note, say
 from transcript.errors import ConfigError
 
 if TYPE_CHECKING:
@@ -34,9 +34,8 @@ EXTRA = "--prometheus needs its extra: pip install 'lca-recall[metrics]'"
 @click.option("--prometheus", type=FILE, help="Write levels and figures as metrics, for a textfile collector.")
 @click.option("--recount", is_flag=True, help="Count the index's figures even where its files have not changed.")
 @click.option("--deep", is_flag=True, help="Load the model and embed a sentence; else its file is checked.")
-@click.option(
-    "--smoke", is_flag=True, help="Instead: run all of it once on a made-up project, without model or network."
-)
+@click.option("--cost", is_flag=True, help="Print what recall costs here instead: bytes, tokens a turn, latency.")
+@click.option("--smoke", is_flag=True, help="Run all of it once on a made-up project, with no model or network.")
 @demo_option
 @click.pass_context
 @pass_app
@@ -53,6 +52,7 @@ def command(
     prometheus: Path | None,
     recount: bool,
     deep: bool,
+    cost: bool,
     smoke: bool,
     demo: bool,
 ) -> None:
@@ -79,6 +79,11 @@ def command(
         given = " and ".join(name for name, is_given in forms.items() if is_given)
         raise click.UsageError(f"{given} are forms of one report; give one of them")
     chosen = choose(app, demo)
+    if cost:
+        if as_csv or series or html or prometheus:
+            raise click.UsageError("--cost is no report; of their forms it takes --json alone")
+        _cost(chosen, as_json=as_json, hooked=not demo)
+        return
     report = report_of(
         chosen,
         last=last or (LAST if since is None else ALL),
@@ -100,6 +105,22 @@ def command(
     else:
         _print(report, every)
     ctx.exit(report.exit_code)
+
+
+def _cost(app: App, *, as_json: bool, hooked: bool) -> None:
+    """Print the cost of a project."""
+    from health.cost import cost
+    from recall.cli.reported import facts_of
+    from transcript.paths import read_derived
+
+    workspace = app.workspace()
+    nightly = read_derived(workspace.run_dir / "nightly.json").get("seconds")
+    seconds = float(nightly) if isinstance(nightly, (int, float)) else None
+    made = cost(facts_of(app, hooked=hooked), app.log(workspace), seconds)
+    if as_json:
+        emit(made.to_dict())
+    else:
+        say(made.to_text())
 
 
 def _from(text: str, app: App) -> datetime:

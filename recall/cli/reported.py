@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from recall.cli.app import App
 
 if TYPE_CHECKING:
+    from health.facts import Facts
     from health.report import Report
     from indexer.embedder import Identity
 
@@ -22,13 +23,27 @@ def report_of(
     deep: bool = False,
     hooked: bool = True,
 ) -> Report:
-    """Return the report of this project's state.
+    """Return the report of this project's state; facts_of tells what the arguments are."""
+    from health.report import assess
+
+    return assess(facts_of(app, last=last, since=since, recount=recount, deep=deep, hooked=hooked))
+
+
+def facts_of(
+    app: App,
+    *,
+    last: int = LAST,
+    since: float | None = None,
+    recount: bool = False,
+    deep: bool = False,
+    hooked: bool = True,
+) -> Facts:
+    """Return the facts that a report of this project is made of.
 
     last counts turns, since is a moment in seconds of the epoch; recount reads the index's figures anew, deep loads the
     model. Where hooked is false, no hooks are expected. WorkspaceError where there is no project.
     """
     from health.gather import gather
-    from health.report import assess
     from indexer.embedder import check, load, tried
 
     settings = app.config.index()
@@ -38,7 +53,7 @@ def report_of(
             return tried(load(settings.model, data_home=str(app.models), threads=1))
         return check(settings.model, data_home=str(app.models))
 
-    facts = gather(
+    return gather(
         app.workspace(),
         app.data,
         app.env,
@@ -53,4 +68,3 @@ def report_of(
         canon=app.config.freshness().canon,
         memory_folders=app.config.memory().folders,
     )
-    return assess(facts)

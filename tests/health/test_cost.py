@@ -1,0 +1,112 @@
+"""What recall costs: sizes, tokens of turns beside those they carry anyway, latency, with date and machine."""
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+from support.command import runner
+from support.record import make_draft, make_log
+
+from health.cost import Spread, cost
+from health.facts import Facts, IndexFacts, MachineFacts, RecordFacts
+from recall.cli.scratch import scratch
+from transcript.log import Log
+
+FACTS = Facts(
+    "w",
+    1_780_000_000.0,
+    record=RecordFacts(log_bytes=600, native_bytes=300, blob_bytes=100, sessions=4),
+    index=IndexFacts(present=True, file_bytes=200, rows=10, session_hours=2.0, wanted_config_hash="abc"),
+    machine=MachineFacts("Linux", "3.11", 2),
+)
+KEYS = {
+    "at", "version", "machine", "index_settings", "record_bytes", "index_bytes", "index_share", "bytes_per_chunk",
+    "chunks", "sessions", "bytes_per_session", "bytes_per_session_hour", "turns", "recalled", "standing", "latency_ms",
+    "nightly_seconds", "growth_per_day",
+}  # fmt: skip
+
+
+def row(name: str, session: str, mode: str, tokens: int, latency_ms: float = 1.0) -> Any:
+    body = {"mode": mode, "tokens": tokens, "latency_ms": latency_ms}
+    return replace(make_draft(name, "recall", body=body), session=session)
+
+
+@pytest.fixture
+def log(tmp_path: Path) -> Log:
+    """Session a began with 300 tokens, was told 500 anew after its first turn; b began before hooks were there."""
+    return make_log(
+        tmp_path,
+        [
+            row("1", "a", "handoff", 300),
+            row("2", "a", "warm", 100, 20.0),
+            row("3", "a", "handoff", 500),
+            row("4", "b", "words", 10, 40.0),
+            row("5", "a", "warm", 0, 30.0),
+            row("6", "a", "tool", 9_000),
+        ],
+    )
+
+
+def test_sizes_are_told_in_relation(log: Log) -> None:
+    made = cost(FACTS, log)
+    assert (made.record_bytes, made.index_bytes, made.index_share) == (1_000, 200, 0.2)
+    assert (made.bytes_per_chunk, made.bytes_per_session, made.bytes_per_session_hour) == (20.0, 250.0, 500.0)
+
+
+def test_each_turn_is_told_with_what_its_session_carried_then(log: Log) -> None:
+    """A person's own search is no turn; a session whose start nobody saw carries nothing."""
+    made = cost(FACTS, log)
+    assert made.turns == 3
+    assert made.recalled == Spread(10.0, 100.0, 110.0)
+    assert made.standing == Spread(300.0, 500.0, 800.0)
+    assert made.latency_ms == Spread(30.0, 40.0, 90.0)
+
+
+def test_the_newest_turns_alone_are_counted_and_their_start_is_still_found(log: Log) -> None:
+    made = cost(FACTS, log, turns=1)
+    assert (made.recalled.sum, made.standing.sum, made.turns) == (0.0, 500.0, 1)
+
+
+def test_what_is_not_known_is_null_and_not_zero(tmp_path: Path) -> None:
+    made = cost(Facts("w", 0.0), make_log(tmp_path, [make_draft("1")]))
+    assert made.index_share is made.bytes_per_chunk is made.bytes_per_session_hour is made.nightly_seconds is None
+    assert made.recalled == Spread()
+    assert "none yet" in made.to_text()
+
+
+def test_the_figures_carry_date_machine_and_settings(log: Log) -> None:
+    made = cost(FACTS, log, 12.5)
+    told = made.to_dict()
+    assert set(told) == KEYS
+    assert told["at"] == "2026-05-28T20:26:40+00:00"
+    assert told["machine"] == {"system": "Linux", "python": "3.11", "cpus": 2}
+    text = made.to_text()
+    for part in (
+        "2 cores",
+        "settings abc",
+        "20.0% of the record",
+        "tokens recalled median 10",
+        "tokens standing median",
+    ):
+        assert part in text
+
+
+def test_the_command_prints_it_in_both_forms() -> None:
+    """LCA-12.1-01."""
+    with scratch() as project:
+        project("sync")
+        project("index", "--words-only")
+        printed = json.loads(project("health", "--cost", "--json").out)
+        plain = project("health", "--cost")
+    assert set(printed) == KEYS
+    assert printed["record_bytes"] > 0 < printed["index_bytes"]
+    assert plain.code == 0
+    assert "a passage" in plain.out
+
+
+def test_it_has_no_table(capsys: pytest.CaptureFixture[str]) -> None:
+    told = runner(capsys)("health", "--cost", "--csv")
+    assert told.code == 64
+    assert "--json alone" in told.err
