@@ -19,7 +19,9 @@ if TYPE_CHECKING:
 
 
 @click.command("freshness")
-@click.option("--all", "every", is_flag=True, help="Replay every known incident, not the five of freshness alone.")
+@click.option(
+    "--all", "every", is_flag=True, help="Replay every known incident and silent fault, not these five alone."
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 def command(ctx: click.Context, every: bool, as_json: bool) -> None:
@@ -34,8 +36,9 @@ def command(ctx: click.Context, every: bool, as_json: bool) -> None:
         recall eval freshness
     """
     from eval.incidents import FRESHNESS, INCIDENTS, false_alarms, replay_all
+    from eval.silent_cases import SILENT
 
-    replayed, alarms = replay_all(INCIDENTS if every else FRESHNESS), false_alarms()
+    replayed, alarms = replay_all((*INCIDENTS, *SILENT) if every else FRESHNESS), false_alarms()
     say(_json(replayed, alarms) if as_json else "\n".join(_lines(replayed, alarms)))
     ctx.exit(1 if alarms or any(one.faults for one in replayed) else 0)
 
