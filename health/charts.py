@@ -112,15 +112,13 @@ def calendar(id: str, harness: str, days: Mapping[date, int], until: date) -> Ht
 def table(label: str, head: Sequence[str], rows: Sequence[Sequence[Html | str]], *, numbers: bool = False) -> Html:
     """Return a table that can be scrolled by keyboard; with numbers, all columns but the first stand to the right."""
 
-    def align(nr: int) -> str | None:
-        return "n" if numbers and nr else None
-
     return tag(
         "div",
         tag(
             "table",
-            tag("thead", tag("tr", *(tag("th", name, scope="col", class_=align(nr)) for nr, name in enumerate(head)))),
-            tag("tbody", *(tag("tr", *(tag("td", x, class_=align(nr)) for nr, x in enumerate(row))) for row in rows)),
+            tag("thead", tag("tr", *(tag("th", name, scope="col") for name in head))),
+            tag("tbody", *(tag("tr", *(tag("td", cell) for cell in row)) for row in rows)),
+            class_="numbers" if numbers else None,
         ),
         class_="scroll",
         tabindex=0,

@@ -43,7 +43,7 @@ svg.key { display: inline-block; width: 2rem; height: .75rem; margin: 0 .4rem 0 
 td:first-child { overflow-wrap: break-word }
 table { border-collapse: collapse; width: 100%; font-size: .9rem }
 th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line) }
-td.n, th.n { text-align: right; font-variant-numeric: tabular-nums }
+.numbers :is(td, th):not(:first-child) { text-align: right; font-variant-numeric: tabular-nums }
 summary { cursor: pointer; color: var(--link) }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
 :target { outline: 2px solid var(--link) }
