@@ -10,8 +10,10 @@ from health.signal import size, span
 from health.stats import percentile
 from recall import ledger
 from recall.version import VERSION
+from transcript.capture_state import CaptureState
 from transcript.log import Log
 from transcript.telling import counted, minute
+from transcript.workspace import Workspace
 
 TURNS = 1000  # newest turns whose tokens are told
 
@@ -34,7 +36,8 @@ class Spread:
 class Cost:
     """The budget of LCA 12.1. Bytes, tokens, milliseconds, seconds; None where it is not known.
 
-    `record_bytes` is all that the record keeps of the sessions: events, long texts, source lines. `standing` is what
+    `transcript_bytes` is what was read of the harnesses' session files, `record_bytes` all that the record keeps of
+    them: events, long texts, source lines, some of it compressed. The shares are of the transcript. `standing` is what
     the start of a turn's session had put into its window, which every turn of it carries; `recalled` what was put in
     front of the turn itself.
     """
@@ -43,6 +46,7 @@ class Cost:
     version: str
     machine: MachineFacts
     index_settings: str
+    transcript_bytes: int
     record_bytes: int
     index_bytes: int
     index_share: float | None
@@ -69,9 +73,10 @@ class Cost:
         lines = [
             f"cost  {minute(self.at)}  recall {self.version}, {where}, settings {self.index_settings or 'unknown'}",
             "",
-            f"record            {size(self.record_bytes)} of {counted(self.sessions, 'session')}",
+            f"transcript        {size(self.transcript_bytes)} of {counted(self.sessions, 'session')}",
             f"                  {_bytes(self.bytes_per_session)} a session, {hourly} a session hour",
-            f"index             {size(self.index_bytes)}, {_share(self.index_share)} of the record",
+            f"record            {size(self.record_bytes)}",
+            f"index             {size(self.index_bytes)}, {_share(self.index_share)} of the transcript",
             f"                  {_bytes(self.bytes_per_chunk)} a passage, {counted(self.chunks, 'passage')}",
             f"turns             {counted(self.turns, 'turn')}",
             f"  tokens recalled {_spread(self.recalled)}, {self.recalled.sum:,.0f} in all",
@@ -83,8 +88,16 @@ class Cost:
         return "\n".join(lines)
 
 
-def cost(facts: Facts, log: Log, nightly_seconds: float | None = None, *, turns: int = TURNS) -> Cost:
-    """Return the cost of a project: sizes from its facts, tokens and times of its newest turns from its ledger."""
+def read_bytes(workspace: Workspace) -> int:
+    """Return how many bytes of the harnesses' session files were taken in."""
+    return sum(source.offset for source in CaptureState(workspace).sources.values())
+
+
+def cost(facts: Facts, log: Log, read: int, nightly_seconds: float | None = None, *, turns: int = TURNS) -> Cost:
+    """Return the cost of a project: sizes from its facts, tokens and times of its newest turns from its ledger.
+
+    read is how many bytes of session files were taken in, nightly_seconds how long the last night took.
+    """
     record, index = facts.record, facts.index
     kept = record.log_bytes + record.native_bytes + record.blob_bytes
     held = index.file_bytes if index.present else 0
@@ -95,14 +108,15 @@ def cost(facts: Facts, log: Log, nightly_seconds: float | None = None, *, turns:
         version=VERSION,
         machine=facts.machine,
         index_settings=index.wanted_config_hash,
+        transcript_bytes=read,
         record_bytes=kept,
         index_bytes=held,
-        index_share=_over(held, kept),
+        index_share=_over(held, read),
         bytes_per_chunk=_over(held, index.rows),
         chunks=index.rows,
         sessions=record.sessions,
-        bytes_per_session=_over(kept, record.sessions),
-        bytes_per_session_hour=_over(kept, index.session_hours),
+        bytes_per_session=_over(read, record.sessions),
+        bytes_per_session_hour=_over(read, index.session_hours),
         turns=len(recalled),
         recalled=Spread.of(recalled),
         standing=Spread.of(standing),

@@ -109,14 +109,14 @@ def command(
 
 def _cost(app: App, *, as_json: bool, hooked: bool) -> None:
     """Print the cost of a project."""
-    from health.cost import cost
+    from health.cost import cost, read_bytes
     from recall.cli.reported import facts_of
     from transcript.paths import read_derived
 
     workspace = app.workspace()
     nightly = read_derived(workspace.run_dir / "nightly.json").get("seconds")
     seconds = float(nightly) if isinstance(nightly, (int, float)) else None
-    made = cost(facts_of(app, hooked=hooked), app.log(workspace), seconds)
+    made = cost(facts_of(app, hooked=hooked), app.log(workspace), read_bytes(workspace), seconds)
     if as_json:
         emit(made.to_dict())
     else:

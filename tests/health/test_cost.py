@@ -22,7 +22,8 @@ FACTS = Facts(
     machine=MachineFacts("Linux", "3.11", 2),
 )
 KEYS = {
-    "at", "version", "machine", "index_settings", "record_bytes", "index_bytes", "index_share", "bytes_per_chunk",
+    "at", "version", "machine", "index_settings", "transcript_bytes", "record_bytes", "index_bytes", "index_share",
+    "bytes_per_chunk",
     "chunks", "sessions", "bytes_per_session", "bytes_per_session_hour", "turns", "recalled", "standing", "latency_ms",
     "nightly_seconds", "growth_per_day",
 }  # fmt: skip
@@ -50,14 +51,14 @@ def log(tmp_path: Path) -> Log:
 
 
 def test_sizes_are_told_in_relation(log: Log) -> None:
-    made = cost(FACTS, log)
-    assert (made.record_bytes, made.index_bytes, made.index_share) == (1_000, 200, 0.2)
-    assert (made.bytes_per_chunk, made.bytes_per_session, made.bytes_per_session_hour) == (20.0, 250.0, 500.0)
+    made = cost(FACTS, log, 2_000)
+    assert (made.transcript_bytes, made.record_bytes, made.index_bytes, made.index_share) == (2_000, 1_000, 200, 0.1)
+    assert (made.bytes_per_chunk, made.bytes_per_session, made.bytes_per_session_hour) == (20.0, 500.0, 1_000.0)
 
 
 def test_each_turn_is_told_with_what_its_session_carried_then(log: Log) -> None:
     """A person's own search is no turn; a session whose start nobody saw carries nothing."""
-    made = cost(FACTS, log)
+    made = cost(FACTS, log, 2_000)
     assert made.turns == 3
     assert made.recalled == Spread(10.0, 100.0, 110.0)
     assert made.standing == Spread(300.0, 500.0, 800.0)
@@ -65,19 +66,19 @@ def test_each_turn_is_told_with_what_its_session_carried_then(log: Log) -> None:
 
 
 def test_the_newest_turns_alone_are_counted_and_their_start_is_still_found(log: Log) -> None:
-    made = cost(FACTS, log, turns=1)
+    made = cost(FACTS, log, 2_000, turns=1)
     assert (made.recalled.sum, made.standing.sum, made.turns) == (0.0, 500.0, 1)
 
 
 def test_what_is_not_known_is_null_and_not_zero(tmp_path: Path) -> None:
-    made = cost(Facts("w", 0.0), make_log(tmp_path, [make_draft("1")]))
+    made = cost(Facts("w", 0.0), make_log(tmp_path, [make_draft("1")]), 0)
     assert made.index_share is made.bytes_per_chunk is made.bytes_per_session_hour is made.nightly_seconds is None
     assert made.recalled == Spread()
     assert "none yet" in made.to_text()
 
 
 def test_the_figures_carry_date_machine_and_settings(log: Log) -> None:
-    made = cost(FACTS, log, 12.5)
+    made = cost(FACTS, log, 2_000, 12.5)
     told = made.to_dict()
     assert set(told) == KEYS
     assert told["at"] == "2026-05-28T20:26:40+00:00"
@@ -86,7 +87,7 @@ def test_the_figures_carry_date_machine_and_settings(log: Log) -> None:
     for part in (
         "2 cores",
         "settings abc",
-        "20.0% of the record",
+        "10.0% of the transcript",
         "tokens recalled median 10",
         "tokens standing median",
     ):
@@ -98,10 +99,12 @@ def test_the_command_prints_it_in_both_forms() -> None:
     with scratch() as project:
         project("sync")
         project("index", "--words-only")
+        taken = sum(file.stat().st_size for file in (project.data / "claude").rglob("*.jsonl"))
         printed = json.loads(project("health", "--cost", "--json").out)
         plain = project("health", "--cost")
     assert set(printed) == KEYS
     assert printed["record_bytes"] > 0 < printed["index_bytes"]
+    assert printed["transcript_bytes"] == taken
     assert plain.code == 0
     assert "a passage" in plain.out
 
