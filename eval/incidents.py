@@ -190,6 +190,18 @@ def unknown_layout(project: Project) -> None:
     project.memory_folders = str(folder)
 
 
+def lost_workers(project: Project) -> None:
+    """Let a session have five sub-agents, and the index lose what two of them did."""
+    for number in range(5):
+        asked = {"kind": "worker_prompt", "text": f"Look at valve {number}.", "worker": f"agent-{number}"}
+        said = {"kind": "reply", "text": f"Valve {number} is tight.", "worker": f"agent-{number}"}
+        project.tell(*(project.event("session-0", "conversation_turn", body) for body in (asked, said)))
+    project.checkpoint()
+    for worker in ("agent-1", "agent-3"):
+        project.sql("DELETE FROM pointer_{g} WHERE worker = ?", worker)
+        project.sql("DELETE FROM exchange_{g} WHERE worker = ?", worker)
+
+
 def late_window(project: Project) -> None:
     """Set a window of a million tokens where the harness compacts at 155,000, and let it do so."""
     project.consolidation = replace(project.consolidation, window_tokens=1_000_000)
@@ -344,6 +356,17 @@ UNKNOWN_LAYOUT = Incident(
     ),
     rows="LCA-10.6-03, LCA-D-03H",
 )
+LOST_WORKERS = Incident(
+    "lost-workers",
+    "of five sessions of workers the index lacks two",
+    lost_workers,
+    (
+        Expected(
+            "workers_unindexed", Level.WARN, ("3 of 5 sessions of workers indexed, 2 missing", "agent-1 of session")
+        ),
+    ),
+    rows="LCA-D-09H",
+)
 FRESHNESS = (STALE_HOOK, FAILED_BACKFILL, SCHEMA_DRIFT, OVER_BUDGET, COPIES)
 INCIDENTS = (
     *FRESHNESS,
@@ -351,6 +374,7 @@ INCIDENTS = (
     NO_CHECKPOINT,
     FOREIGN_WRITER,
     UNKNOWN_LAYOUT,
+    LOST_WORKERS,
     LATE_WINDOW,
     MEMORY_AGAINST_COMMAND,
 )

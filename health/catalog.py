@@ -23,6 +23,7 @@ from health.signals import (
     storage,
     turns,
     window,
+    workers,
     writers,
 )
 
@@ -33,6 +34,7 @@ CATALOG: tuple[Known, ...] = (
     *duplicates.KNOWN,
     *embeddings.KNOWN,
     *writers.KNOWN,
+    *workers.KNOWN,
     *storage.KNOWN,
     *series.KNOWN,
     *capture.KNOWN,

@@ -267,6 +267,15 @@ class LoaderFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class WorkerFacts:
+    """Sub-agents of the record, up to where the index has read."""
+
+    seen: int = 0
+    indexed: int = 0
+    missing: tuple[str, ...] = ()  # each with its session and day
+
+
+@dataclass(frozen=True, slots=True)
 class ApprovalFacts:
     """Proposals and their decisions."""
 
@@ -398,6 +407,7 @@ class Facts:
     approvals: ApprovalFacts = field(default_factory=ApprovalFacts)
     standing: StandingFacts = field(default_factory=StandingFacts)
     loader: LoaderFacts = field(default_factory=LoaderFacts)
+    workers: WorkerFacts = field(default_factory=WorkerFacts)
     freshness: FreshnessFacts = field(default_factory=FreshnessFacts)
     service: ServiceFacts = field(default_factory=ServiceFacts)
     schedule: ScheduleFacts = field(default_factory=ScheduleFacts)

@@ -28,6 +28,7 @@ from health.facts import (
     StandingFacts,
     TurnFacts,
     WindowFacts,
+    WorkerFacts,
 )
 from health.gather_approvals import approval_facts
 from health.gather_backup import backup_facts
@@ -44,6 +45,7 @@ from health.gather_schedule import schedule_facts
 from health.gather_service import service_facts
 from health.gather_standing import standing_facts
 from health.gather_window import window_facts
+from health.gather_workers import worker_facts
 from health.record_pass import OnePass
 from indexer.embedder import Identity
 from indexer.settings import IndexSettings
@@ -117,6 +119,7 @@ def gather(
         approvals=read("approvals", lambda: approval_facts(workspace, data, now=now, log=log), ApprovalFacts()),
         standing=read("standing", lambda: standing_facts(workspace, data, log), StandingFacts()),
         loader=read("loader", lambda: loader_facts(memory_folders), LoaderFacts()),
+        workers=read("workers", lambda: worker_facts(workspace, log), WorkerFacts()),
         series=read("series", lambda: SeriesFacts(series.read(log, since=since)), SeriesFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),

@@ -7,9 +7,10 @@ from transcript.log import Log
 from transcript.segments import lines
 from transcript.sieve import Sieve, type_field
 
-# Almost every line is of one of these types; signals look at none of them but the summaries.
+# Almost every line is of one of these types; signals look at none of them but summaries and prompts of workers.
 BULK = frozenset(map(type_field, ("conversation_turn", "tool_call", "tool_result", "reasoning", "recall")))
 SUMMARIES = Sieve(types=(type_field("conversation_turn"),), groups=((b'"covers":[',),))
+WORKERS = Sieve(types=(type_field("conversation_turn"),), groups=((b'"kind":"worker_prompt"',),))
 _TYPE = b'"type":"'
 _TAIL = 64  # the envelope's last fields, from the type on
 
@@ -36,12 +37,12 @@ class OnePass(Log):
             return
         for segment, end, line in lines(self.directory, head, segment=1, offset=0):
             at = line.rfind(_TYPE, -_TAIL)
-            if line[at : line.find(b",", at) + 1] not in BULK or SUMMARIES.line(line):
+            if line[at : line.find(b",", at) + 1] not in BULK or SUMMARIES.line(line) or WORKERS.line(line):
                 yield segment, end, line
 
 
 def _is_kept(sieve: Sieve) -> bool:
     """Say whether every line that this sieve lets through and that is worth a look was kept."""
-    if sieve == SUMMARIES:
+    if sieve in (SUMMARIES, WORKERS):
         return True
     return bool(sieve.types) and not any(name.startswith(wanted) for wanted in sieve.types for name in BULK)

@@ -12,6 +12,7 @@ import numpy as np
 from indexer.queue import SET_ASIDE
 from indexer.rows import IMPLAUSIBLE_TIME, SOURCE_CLASSES
 from indexer.store import Store
+from indexer.store_write import OPTED_OUT
 from indexer.vectors import KINDS, NumpyVec
 
 MOST_VECTORS = 300_000  # above it their lengths are not looked at: all of them would have to be in memory
@@ -197,6 +198,13 @@ def writers(store: Store) -> Writers:
     # One statement, so that rows that come in meanwhile are in both counts or in neither.
     sql = f"SELECT (SELECT count(*) FROM chunk_{g}) - n_chunks FROM generation WHERE id = ?"
     return Writers(seen, _one(store, sql, (g,)))
+
+
+def workers(store: Store) -> set[tuple[str, str]]:
+    """Return (session, worker) of every sub-agent whose session was read, those included whose turn stays out."""
+    g = store.generation
+    sql = f"SELECT s.session, e.worker FROM exchange_{g} e JOIN session_{g} s ON s.id = e.session WHERE e.worker <> ''"
+    return {(str(session), str(worker).removeprefix(f"{OPTED_OUT}/")) for session, worker in store.run(sql)}
 
 
 def pointers(store: Store) -> int:

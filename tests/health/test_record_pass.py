@@ -8,7 +8,7 @@ from support.record import BODIES, NOW, make_draft, make_log
 
 from consolidation import stats
 from health import gather_window, record_pass
-from health.record_pass import BULK, SUMMARIES, OnePass
+from health.record_pass import BULK, SUMMARIES, WORKERS, OnePass
 from transcript import memories, proposals
 from transcript.log import Log
 from transcript.sieve import Sieve, type_field
@@ -16,6 +16,7 @@ from transcript.sieve import Sieve, type_field
 SUMMARY = {"kind": "summary", "text": "both", "covers": ["a" * 26]}
 SIEVES = [
     SUMMARIES,
+    WORKERS,
     stats._TOLD,
     memories._SIEVE,
     proposals._SIEVE,
@@ -34,6 +35,7 @@ def log(tmp_path: Path) -> Log:
     drafts += [
         make_draft("trap", text=trap),
         make_draft("sum", body=SUMMARY),
+        make_draft("worker", body={"kind": "worker_prompt", "worker": "w1"}),
         make_draft("mark", "mark", body={"mark": "x"}),
     ]
     boundary: dict[str, Any] = {"subtype": "compact_boundary", "compact": {"preTokens": 9, "trigger": "auto"}}
