@@ -70,10 +70,14 @@ def fsync_dir(path: Path) -> None:
         os.close(descriptor)
 
 
-def write_atomic(path: Path, data: bytes, *, durable: bool = True) -> None:
-    """Replace a file whole: a reader sees the old bytes or the new ones, mode 0600."""
+def write_atomic(path: Path, data: bytes, *, durable: bool = True, mode: int = 0o600) -> None:
+    """Replace a file whole: a reader sees the old bytes or the new ones. The umask takes from mode."""
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
-    descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
+    try:
+        descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)
+    except OSError as error:
+        error.filename = str(path)
+        raise
     try:
         try:
             write_all(descriptor, data)

@@ -159,10 +159,7 @@ def _metrics(path: Path, report: Report) -> None:
     if path == STDOUT:
         say(render(report).rstrip("\n"))
         return
-    made = path.with_name(f".{path.name}.new")
-    write_atomic(made, render(report).encode())
-    made.chmod(METRICS_MODE)
-    made.replace(path)
+    write_atomic(path, render(report).encode(), mode=METRICS_MODE)
     note(f"metrics: {path}")
 
 

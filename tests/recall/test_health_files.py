@@ -38,9 +38,11 @@ def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(health: Any,
     done = health("--html", str(tmp_path / "no-folder" / "health.html"))
 
     assert done.code == 2
-    assert f"cannot use {tmp_path / 'no-folder'}" in done.err
+    assert f"cannot use {tmp_path / 'no-folder' / 'health.html'} (" in done.err
     assert not (tmp_path / "no-folder").exists()
     assert health("--html", str(tmp_path)).code == 64
+    pytest.importorskip("prometheus_client", reason="needs the extra metrics")
+    assert f"cannot use {tmp_path / 'no' / 'x.prom'} (" in health("--prometheus", str(tmp_path / "no" / "x.prom")).err
 
 
 def test_the_page_can_be_printed_in_place_of_the_report(health: Any, tmp_path: Any) -> None:
@@ -59,7 +61,9 @@ def test_metrics_are_for_a_collector_or_printed_in_place_of_the_report(health: A
     pytest.importorskip("prometheus_client", reason="needs the extra metrics")
     file = tmp_path / "recall.prom"
     file.write_text("old")
+    before = os.umask(0o022)
     done = health("--prometheus", str(file))
+    os.umask(before)
     printed = health("--prometheus", "-")
 
     assert done.code == printed.code == 2
