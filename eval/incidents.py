@@ -20,7 +20,8 @@ from eval.planted_project import EXCHANGES, HARNESS, SESSIONS, Project, Words, h
 from health import series
 from health.report import assess
 from health.signal import Level, Signal
-from indexer import writer
+from indexer import damage, writer
+from indexer.store import Store
 from recall import launcher
 from recall.version import VERSION
 from transcript import memory_drafts as drafts
@@ -127,7 +128,7 @@ def waiting_session(project: Project) -> None:
 
 def newer_index(project: Project) -> None:
     """Let a version of the future have written the index."""
-    project.sql("UPDATE meta SET value = '99' WHERE key = 'schema'")
+    project.damage(damage.write_newer_schema)
 
 
 def over_budget(project: Project) -> None:
@@ -149,12 +150,12 @@ def copies(project: Project) -> None:
     report = assess(facts)
     project.log.append([series.draft(facts, report.signals, report.level, night)], now=night)
     project.index()
-    project.sql("DROP INDEX chunk_key_{g}")
+    project.damage(damage.drop_key)
     fresh = DISTINCT - SESSIONS * EXCHANGES * 2
     left = ROWS - DISTINCT - (MOST - 1)
-    _insert(project, fresh, "i")
-    _insert(project, MOST - 1, "1")
-    _insert(project, left, f"2 + i % {fresh - 1}")
+    project.damage(damage.add_foreign_rows, MOST, first=0)
+    project.damage(damage.add_foreign_rows, fresh - 1, first=1, texts=fresh - 1)
+    project.damage(damage.add_foreign_rows, left, first=1, texts=fresh - 1)
 
 
 def silent_checkpoint(project: Project) -> None:
@@ -164,7 +165,7 @@ def silent_checkpoint(project: Project) -> None:
 
     def nothing() -> Mapping[str, Any]:
         at = next(project.log.read_back()).position
-        project.sql("UPDATE generation SET watermark = ? WHERE id = {g}", writer.watermark(at))
+        project.damage(damage.pretend_read, writer.watermark(at))
         return {"watermark": at.seq, "data_version": 1, "chunks": 64, "pending": 0, "new": 0, "weighed": 0}
 
     project.checkpoint(nothing)
@@ -172,8 +173,7 @@ def silent_checkpoint(project: Project) -> None:
 
 def foreign_writer(project: Project) -> None:
     """Register another program as a writer of the index."""
-    at = project.now.isoformat()
-    project.sql("INSERT INTO index_writers VALUES ('other-memory', '1', ?, ?)", at, at)
+    project.damage(Store.register_writer, "other-memory", "1", project.now)
 
 
 def unknown_layout(project: Project) -> None:
@@ -198,8 +198,7 @@ def lost_workers(project: Project) -> None:
         project.tell(*(project.event("session-0", "conversation_turn", body) for body in (asked, said)))
     project.checkpoint()
     for worker in ("agent-1", "agent-3"):
-        project.sql("DELETE FROM pointer_{g} WHERE worker = ?", worker)
-        project.sql("DELETE FROM exchange_{g} WHERE worker = ?", worker)
+        project.damage(damage.lose_worker, worker)
 
 
 def late_window(project: Project) -> None:
@@ -240,15 +239,6 @@ def remember(project: Project, text: str, *, said_at: str, critical: bool = Fals
     )
     project.tell(drafts.candidate(at, found.body()), made)
     return made.id
-
-
-def _insert(project: Project, rows: int, number: str) -> None:
-    """Add rows to the index's passages as a program of somebody else's does; number is the text's, of row i."""
-    project.sql(
-        "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n)"
-        " INSERT INTO chunk_{g} (key, source_class, role, n_tokens, text, tokens)"
-        f" SELECT randomblob(16), 0, 0, 3, 'foreign ' || ({number}), 'foreign' FROM n LIMIT {rows}"
-    )
 
 
 STALE_HOOK = Incident(

@@ -10,7 +10,6 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-import apsw
 import numpy as np
 from numpy.typing import NDArray
 
@@ -167,15 +166,10 @@ class Project:
         settings = Settings(consolidation=self.consolidation)
         return consolidate(deps, settings, trigger="elected", now=self.now).state
 
-    def sql(self, statement: str, *values: Any) -> None:
-        """Change the index as a program of somebody else's would; {g} stands for the generation."""
-        with Store.open(self.workspace.index_path) as store:
-            generation = store.generation
-        connection = apsw.Connection(str(self.workspace.index_path))
-        try:
-            connection.execute(statement.replace("{g}", str(generation)), values)
-        finally:
-            connection.close()
+    def damage(self, how: Callable[..., None], *given: Any, **more: Any) -> None:
+        """Damage the index by a function of `indexer.damage`."""
+        with Store.open(self.workspace.index_path, "w") as store:
+            how(store, *given, **more)
 
     def facts(self, *, now: datetime | None = None) -> Facts:
         """Return what health reads here. What belongs to this machine and this program is left out: disk and edits."""

@@ -13,6 +13,7 @@ import numpy as np
 from eval.incidents import Expected, Incident
 from eval.planted_project import DIMENSION, HARNESS, Project
 from health.signal import Level
+from indexer import damage
 from indexer.store import Store
 from recall import hook_registry, launcher
 from transcript.capture import sync
@@ -24,10 +25,7 @@ QUIET = timedelta(hours=3)
 
 def words_short(project: Project) -> None:
     """Take the words of five passages out of the index of words."""
-    project.sql(
-        "INSERT INTO chunk_fts_{g} (chunk_fts_{g}, rowid, tokens)"
-        " SELECT 'delete', id, tokens FROM chunk_{g} ORDER BY id LIMIT 5"
-    )
+    project.damage(damage.lose_words, 5)
 
 
 def other_model(project: Project) -> None:

@@ -50,7 +50,7 @@ KNOWN = (
         one(lambda f: checkpoint_embedded(f.checkpoints)),
         Area.INDEXING,
         "record, index.sqlite",
-        fail=f"none of at least {LEAST_TURNS} turns",
+        fail="none of three turns or more",
         why_never="single turns may stay out on purpose",
         remedy="index rebuild",
         safe=True,

@@ -1,0 +1,46 @@
+"""Damages an index as faults and foreign programs were seen to do it: for replays of incidents, and nothing else."""
+
+from indexer.store import Store
+
+FUTURE = 99  # a schema that no version has
+
+
+def write_newer_schema(store: Store) -> None:
+    """Let a version of the future have written it."""
+    store.run(f"UPDATE meta SET value = '{FUTURE}' WHERE key = 'schema'")
+
+
+def drop_key(store: Store) -> None:
+    """Take away what keeps equal passages from being stored twice."""
+    store.run(f"DROP INDEX chunk_key_{store.generation}")
+
+
+def add_foreign_rows(store: Store, rows: int, *, first: int = 0, texts: int = 1) -> None:
+    """Add passages as a program does that knows no keys and no pointers: texts `first`, `first` + 1, … in turn."""
+    store.run(
+        "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n)"
+        f" INSERT INTO chunk_{store.generation} (key, source_class, role, n_tokens, text, tokens)"
+        " SELECT randomblob(16), 0, 0, 3, 'foreign ' || (? + i % ?), 'foreign' FROM n LIMIT ?",
+        (first, texts, rows),
+    )
+
+
+def lose_worker(store: Store, worker: str) -> None:
+    """Lose all that one sub-agent did."""
+    store.run(f"DELETE FROM pointer_{store.generation} WHERE worker = ?", (worker,))
+    store.run(f"DELETE FROM exchange_{store.generation} WHERE worker = ?", (worker,))
+
+
+def pretend_read(store: Store, watermark: str) -> None:
+    """Say that the record was read up to there, without having stored anything."""
+    store.run("UPDATE generation SET watermark = ? WHERE id = ?", (watermark, store.generation))
+
+
+def lose_words(store: Store, rows: int) -> None:
+    """Take the words of the first passages out of the index of words."""
+    g = store.generation
+    store.run(
+        f"INSERT INTO chunk_fts_{g} (chunk_fts_{g}, rowid, tokens)"
+        f" SELECT 'delete', id, tokens FROM chunk_{g} ORDER BY id LIMIT ?",
+        (rows,),
+    )
