@@ -85,7 +85,8 @@ def latency(
     from eval.latency import run as measure
 
     chosen = choose(app, demo)
-    with tempfile.TemporaryDirectory(prefix="recall-latency-") as folder:
+    # what a start leaves running behind it may still write while its folder goes
+    with tempfile.TemporaryDirectory(prefix="recall-latency-", ignore_cleanup_errors=True) as folder:
         scratch = Path(folder)
         if made_up:
             stand, asked = made_up_stand(chosen, scratch, made_up)
