@@ -309,7 +309,7 @@ def test_a_file_of_sessions_that_does_not_say_readably_who_reads_along_trusts_no
     [
         ("/deploy to production", "deploy"),
         ("/my-plugin:deploy", "my-plugin:deploy"),
-        ("/work/main is broken", None),
+        ("/srv/shop is broken", None),
         ("deploy /now", None),
         ("/", None),
         ("/7days", None),
