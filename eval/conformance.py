@@ -9,7 +9,8 @@ from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Protocol
 
-from health.facts import BackendFacts, Facts, IndexFacts, StandingFacts
+from health.facts import Facts, IndexFacts, StandingFacts
+from health.facts_machine import BackendFacts
 from health.known import Area
 from health.report import assess
 from health.signal import Level

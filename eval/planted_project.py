@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from consolidation.model import Deps
 from consolidation.run import consolidate
 from consolidation.settings import Settings
-from health.facts import DiskFacts, Facts
+from health.facts import Facts
+from health.facts_machine import DiskFacts
 from health.gather import gather
 from health.report import assess
 from health.signal import Signal

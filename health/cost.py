@@ -4,7 +4,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
-from health.facts import Facts, MachineFacts
+from health.facts import Facts
+from health.facts_machine import MachineFacts
 from health.series import STORED, rate
 from health.signal import size, span
 from health.stats import percentile

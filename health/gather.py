@@ -11,25 +11,20 @@ from typing import TypeVar
 from health import series
 from health.facts import (
     ApprovalFacts,
-    BackupFacts,
     CaptureFacts,
     CheckpointFacts,
-    DiskFacts,
     Facts,
-    FreshnessFacts,
     IndexFacts,
     LoaderFacts,
-    MachineFacts,
     MemoryFacts,
     RecordFacts,
-    ScheduleFacts,
     SeriesFacts,
-    ServiceFacts,
     StandingFacts,
     TurnFacts,
     WindowFacts,
     WorkerFacts,
 )
+from health.facts_machine import BackupFacts, DiskFacts, FreshnessFacts, MachineFacts, ScheduleFacts, ServiceFacts
 from health.gather_approvals import approval_facts
 from health.gather_backup import backup_facts
 from health.gather_capture import capture_facts

@@ -1,6 +1,6 @@
 """Reads when a workspace was last backed up, and how far the record has gone on since."""
 
-from health.facts import BackupFacts
+from health.facts_machine import BackupFacts
 from transcript.backup_places import known
 from transcript.event import moment
 from transcript.log import Log

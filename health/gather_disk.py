@@ -3,7 +3,7 @@
 import shutil
 from pathlib import Path
 
-from health.facts import DiskFacts
+from health.facts_machine import DiskFacts
 
 
 def disk_facts(data: Path) -> DiskFacts:

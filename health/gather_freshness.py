@@ -11,7 +11,7 @@ from importlib.metadata import Distribution, distributions
 from pathlib import Path
 from typing import Any
 
-from health.facts import FreshnessFacts
+from health.facts_machine import FreshnessFacts
 from indexer import schema
 from indexer.reader import SCHEMA_VERSION
 from recall import calibration, facets, freshness, hook_registry, launcher, service, standing_context

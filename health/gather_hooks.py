@@ -11,7 +11,8 @@ from datetime import datetime
 from itertools import islice, takewhile
 from pathlib import Path
 
-from health.facts import BackendFacts, HookFacts, TurnFacts
+from health.facts import HookFacts, TurnFacts
+from health.facts_machine import BackendFacts
 from recall import hook_counters, hook_registry, hooks_install, launcher, ledger, service
 from recall.contracts import CONTRACTS
 from recall.harness import CLAUDE_CODE

@@ -7,7 +7,8 @@ from datetime import datetime
 from typing import Any
 
 from health import index_cache
-from health.facts import BackendFacts, IndexFacts
+from health.facts import IndexFacts
+from health.facts_machine import BackendFacts
 from health.gather_record import waiting
 from indexer import audit
 from indexer.embedder import Identity

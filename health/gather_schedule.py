@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import date, datetime, time
 from pathlib import Path
 
-from health.facts import ScheduleFacts
+from health.facts_machine import ScheduleFacts
 from recall import nights
 from recall.config import load
 from recall.nights import Nights

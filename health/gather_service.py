@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from pathlib import Path
 
-from health.facts import ServiceFacts
+from health.facts_machine import ServiceFacts
 from recall import config, service_control
 from recall.log_reader import FOLDER
 

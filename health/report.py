@@ -7,7 +7,8 @@ from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
 from health.catalog import BROKEN, CATALOG, known
-from health.facts import Facts, MachineFacts, Point
+from health.facts import Facts, Point
+from health.facts_machine import MachineFacts
 from health.known import Area, Known
 from health.layout import rows
 from health.series import Changes, changes

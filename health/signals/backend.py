@@ -1,6 +1,6 @@
 """What this machine gives us: SQLite, its extension, full text, the model."""
 
-from health.facts import BackendFacts
+from health.facts_machine import BackendFacts
 from health.known import Area, Known, one
 from health.signal import Level, Signal
 

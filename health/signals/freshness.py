@@ -2,7 +2,8 @@
 
 from collections.abc import Iterable
 
-from health.facts import Facts, FreshnessFacts, HookFacts
+from health.facts import Facts, HookFacts
+from health.facts_machine import FreshnessFacts
 from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_WARN, Level, Signal
 from transcript.telling import counted

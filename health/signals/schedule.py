@@ -1,6 +1,7 @@
 """The nights: whether a scheduler calls them, whether one was missed, which project's fail."""
 
-from health.facts import Facts, ScheduleFacts
+from health.facts import Facts
+from health.facts_machine import ScheduleFacts
 from health.known import Area, Known, one
 from health.signal import Level, Signal, span
 from transcript.telling import counted

@@ -1,6 +1,6 @@
 """The resident service: how large, how often it died, how many there are; and the size of its logs."""
 
-from health.facts import ServiceFacts
+from health.facts_machine import ServiceFacts
 from health.known import Area, Known, one
 from health.signal import Level, Limits, Signal, size
 from transcript.telling import counted

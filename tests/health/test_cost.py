@@ -10,7 +10,8 @@ from support.command import runner
 from support.record import make_draft, make_log
 
 from health.cost import Spread, cost
-from health.facts import Facts, IndexFacts, MachineFacts, RecordFacts
+from health.facts import Facts, IndexFacts, RecordFacts
+from health.facts_machine import MachineFacts
 from recall.cli.scratch import scratch
 from transcript.log import Log
 

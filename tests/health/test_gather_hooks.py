@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from health.facts import BackendFacts
+from health.facts_machine import BackendFacts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from recall import hook_counters, hooks_install, launcher, ledger
 from recall.harness import Payload

@@ -6,17 +6,8 @@ from dataclasses import replace
 import pytest
 from support.health_cases import DAY, HOUR, INDEX, NOW, WELL
 
-from health.facts import (
-    BackendFacts,
-    CaptureFacts,
-    Expiring,
-    Facts,
-    HookFacts,
-    IndexFacts,
-    RecordFacts,
-    TurnFacts,
-    Waiting,
-)
+from health.facts import CaptureFacts, Expiring, Facts, HookFacts, IndexFacts, RecordFacts, TurnFacts, Waiting
+from health.facts_machine import BackendFacts
 from health.report import assess
 from health.signal import Level
 

@@ -10,7 +10,8 @@ from support.command import Result, runner
 from support.health_cases import HOUR, NOW, OK, WELL, cases, well
 from support.record import make_draft, make_log
 
-from health.facts import Facts, MachineFacts, Point, SeriesFacts
+from health.facts import Facts, Point, SeriesFacts
+from health.facts_machine import MachineFacts
 from health.known import Area
 from health.report import Report, assess
 from health.signal import Level, Signal

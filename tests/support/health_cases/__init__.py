@@ -9,7 +9,8 @@ import pkgutil
 from dataclasses import dataclass, replace
 from typing import Any
 
-from health.facts import BackendFacts, CaptureFacts, Facts, HookFacts, IndexFacts, RecordFacts, TurnFacts
+from health.facts import CaptureFacts, Facts, HookFacts, IndexFacts, RecordFacts, TurnFacts
+from health.facts_machine import BackendFacts
 from health.signal import Level
 
 NOW = 1_780_000_000.0

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from health.facts import FreshnessFacts
+from health.facts_machine import FreshnessFacts
 from support.health_cases import OK, WARN, WELL, Case
 
 NEW, OLD = "/opt/new/site-packages", "/opt/old/site-packages"

@@ -2,7 +2,8 @@
 
 from dataclasses import replace
 
-from health.facts import DiskFacts, Facts, IndexFacts, Point, SeriesFacts
+from health.facts import Facts, IndexFacts, Point, SeriesFacts
+from health.facts_machine import DiskFacts
 from support.health_cases import DAY, INDEX, NOW, WELL, Case
 
 GB = 10**9

@@ -1,6 +1,6 @@
 from dataclasses import replace
 
-from health.facts import ServiceFacts
+from health.facts_machine import ServiceFacts
 from support.health_cases import FAIL, OK, WARN, WELL, Case
 
 UP = ServiceFacts(
