@@ -32,7 +32,10 @@ HOUR = 3600
 MARK = re.compile(r"\bturn-(\d{6})\b")
 THINGS = ["proxy", "importer", "scheduler", "mailer", "cache", "gateway", "ledger", "search", "billing", "export"]
 SAMPLE_EVERY = 20  # turns
-SETTLE_S = 300.0
+SETTLE_S = 3600.0  # embedding what weeks said in minutes takes its time
+LEAVE_S = 300.0
+WARM_UP_TURNS = 2000  # at most; a tenth of a shorter run
+MOST_GROWTH_MB = 1.0  # in 1,000 turns, judged where as many were seen
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,16 +75,24 @@ class Report:
     prompt_p50_ms: float = 0.0
     prompt_p95_ms: float = 0.0
     prompt_max_ms: float = 0.0
-    resident_mb: float = 0.0  # at the end
-    growth_mb: float | None = None  # in 1,000 turns, by the service that lived longest; None: too few samples
+    resident_mb: float = 0.0  # of the service at the end, its own memory
+    growth_mb: float | None = None  # of it in 1,000 turns, by the service that lived longest; None: too few samples
+    mapped_mb: float = 0.0  # of files, the vectors above all
+    mapped_growth_mb: float | None = None
     growth_turns: int = 0  # over which that was seen
     counters: dict[str, int] = field(default_factory=dict)  # of hooks, captures and service
     machine: str = ""
 
     @property
     def ok(self) -> bool:
-        """Whether nothing was lost, doubled, broken or left over."""
-        return not (self.lost or self.twice or self.problems or self.left or self.bad_answers or self.nights_missing)
+        """Whether nothing was lost, doubled, broken or left over, and the service has not grown."""
+        broken = self.lost or self.twice or self.problems or self.left or self.bad_answers or self.nights_missing
+        return not (broken or self.grew)
+
+    @property
+    def grew(self) -> bool:
+        """Whether the service's own memory grew with the turns; a run too short to tell says no."""
+        return self.growth_turns >= 1000 and self.growth_mb is not None and self.growth_mb > MOST_GROWTH_MB
 
     def to_json(self) -> str:
         """Return everything as one JSON object."""
@@ -89,7 +100,8 @@ class Report:
 
     def to_text(self) -> str:
         """Return the figures for people."""
-        growth = "too few samples" if self.growth_mb is None else f"{self.growth_mb:+.2f} MB in 1,000 turns"
+        growth = f"own {self.resident_mb:.0f} MB {_rate(self.growth_mb)}, "
+        growth += f"mapped files {self.mapped_mb:.0f} MB {_rate(self.mapped_growth_mb)}"
         filled = "filled once" if self.disk_filled else "not filled (it needs a file system of its own: root on Linux)"
         clock = f"moved by the hour, {self.clock_jumps} jumps" if self.clock_moved else "the machine's own"
         rows = {
@@ -97,8 +109,8 @@ class Report:
             f"{self.seconds:,.0f} s",
             "clock": clock,
             "disk": filled,
-            "service": f"killed {self.kills:,} times, {self.resident_mb:.0f} MB at the end, {growth} "
-            f"(over {self.growth_turns:,})",
+            "service": f"killed {self.kills:,} times",
+            "memory": f"{growth} in 1,000 turns (over {self.growth_turns:,})",
             "nights": f"{_counts(self.nights)}; missing {len(self.nights_missing)}",
             "prompts": f"p50 {self.prompt_p50_ms:.0f} ms, p95 {self.prompt_p95_ms:.0f} ms, "
             f"slowest {self.prompt_max_ms:.0f} ms, {self.answered:,} given something",
@@ -139,7 +151,7 @@ class _Soak:
         self._next, self._done, self._skew = 0, 0, 0.0
         self._calls: queue.Queue[int | None] = queue.Queue(maxsize=12)  # half a day: no date passes without a call
         self._spent: list[float] = []
-        self._memory: dict[int, list[tuple[int, float]]] = {}
+        self._memory: dict[int, list[tuple[int, float, float]]] = {}  # process -> (turn, own, mapped)
         self._dates: set[str] = set()
         self._events = self._trouble()
 
@@ -237,7 +249,7 @@ class _Soak:
                 pid = self.world.service()
                 held = resident_mb(pid) if pid else None
                 if held is not None:
-                    self._memory.setdefault(pid, []).append((done, held))
+                    self._memory.setdefault(pid, []).append((done, *held))
             for event in self._events.pop(done, ()):
                 event()
         self._progress(done, self.plan.turns)
@@ -297,7 +309,7 @@ class _Soak:
         report, world = self.report, self.world
         self._settle()
         world.command("serve", "--stop")
-        until = time.monotonic() + SETTLE_S
+        until = time.monotonic() + LEAVE_S
         while (left := world.processes()) and time.monotonic() < until:
             time.sleep(0.1)
         report.left = tuple(left.values())
@@ -343,14 +355,22 @@ class _Soak:
         return tuple(day.isoformat() for day in days if day.isoformat() not in self._dates)
 
     def _growth(self) -> None:
-        """The slope of the longest-lived service's memory without its warm-up, a tenth of all turns."""
+        """The slope of the longest-lived service's memory without its warm-up."""
         samples = max(self._memory.values(), key=len, default=[])
         if samples:
-            self.report.resident_mb = round(samples[-1][1], 1)
-            samples = [one for one in samples if one[0] >= samples[0][0] + self.plan.turns // 10]
+            _, own, mapped = samples[-1]
+            self.report.resident_mb, self.report.mapped_mb = round(own, 1), round(mapped, 1)
+            warm = samples[0][0] + min(WARM_UP_TURNS, self.plan.turns // 10)
+            samples = [one for one in samples if one[0] >= warm]
         if len(samples) > 2:
-            slope = statistics.linear_regression(*zip(*samples, strict=True)).slope
-            self.report.growth_mb, self.report.growth_turns = round(1000 * slope, 3), samples[-1][0] - samples[0][0]
+            turns, own_mb, mapped_mb = zip(*samples, strict=True)
+            self.report.growth_mb = round(1000 * statistics.linear_regression(turns, own_mb).slope, 3)
+            self.report.mapped_growth_mb = round(1000 * statistics.linear_regression(turns, mapped_mb).slope, 3)
+            self.report.growth_turns = turns[-1] - turns[0]
+
+
+def _rate(growth_mb: float | None) -> str:
+    return "(too few samples)" if growth_mb is None else f"{growth_mb:+.2f}"
 
 
 def _counts(found: Mapping[str, int]) -> str:

@@ -181,13 +181,17 @@ def line(world: World, session: str, kind: str, number: int, at: datetime, conte
     return json.dumps(fields).encode() + b"\n"
 
 
-def resident_mb(pid: int) -> float | None:
-    """The memory that a process holds, in MB; None where it is gone or the system does not tell."""
+def resident_mb(pid: int) -> tuple[float, float] | None:
+    """The memory that a process holds, in MB: its own, and what it maps of files (which the system takes back when it
+    needs room); None where it is gone or the system does not tell.
+    """
     try:
-        pages = int(Path(f"/proc/{pid}/statm").read_bytes().split()[1])
+        pages = [int(word) for word in Path(f"/proc/{pid}/statm").read_bytes().split()]
+        resident, mapped = pages[1], pages[2]
     except (OSError, ValueError, IndexError):
         return None
-    return pages * os.sysconf("SC_PAGE_SIZE") / 1e6
+    megabytes = os.sysconf("SC_PAGE_SIZE") / 1e6
+    return (resident - mapped) * megabytes, mapped * megabytes
 
 
 def _text(words: str) -> dict[str, str]:

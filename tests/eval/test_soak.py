@@ -58,6 +58,7 @@ def test_a_prompt_that_is_lost_or_doubled_is_seen(folder, monkeypatch):
         {"left": ("recall.cli.serve",)},
         {"bad_answers": {"no JSON": 1}},
         {"nights_missing": ("2026-06-02",)},
+        {"growth_mb": 1.1, "growth_turns": 1000},
     ],
     ids=str,
 )
