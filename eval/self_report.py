@@ -10,7 +10,7 @@ from eval.lineup import OURS
 from eval.measures import SELF
 from eval.result import Result, result
 from eval.self_series import Entry, to_text
-from eval.stats import Paired, paired
+from eval.stats import Figure, Paired, paired
 from eval.tables import table
 from recall.settings import Settings
 
@@ -71,9 +71,15 @@ def of_run(run: DatasetRun, settings: Settings, *, command: str, tried: Sequence
     ranks = {question: round(value, 4) for question, value in ours.values[RANK].items() if value is not None}
     entry = Entry(
         at.isoformat(timespec="seconds"), made.machine.commit, made.settings_hash, made.model, made.data_sha256[:12],
-        {name: round(value, 4) for name, value in figures.items()}, ranks,
+        {name: round(value, 4) for name, value in figures.items()}, ranks, _interval(ours.figures["all"][RANK]),
     )  # fmt: skip
     return SelfReport(made, changes, entry)
+
+
+def _interval(figure: Figure) -> tuple[float, float] | None:
+    if figure.low is None or figure.high is None:
+        return None
+    return round(figure.low, 4), round(figure.high, 4)
 
 
 def verdict(pair: Paired) -> str:

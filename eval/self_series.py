@@ -5,22 +5,29 @@ A line holds figures, and for each question its id with the reciprocal rank; no 
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
+from datetime import timedelta
 from pathlib import Path
 
 from eval.stats import Paired, paired
 from eval.tables import table
+from health.gather_quality import FILE, LEAST
+from transcript.event import moment
 from transcript.lock import FileLock
 from transcript.paths import secure_dir
 from transcript.workspace import Workspace
 
-FILE = "eval-self.jsonl"
 SHOWN = 6
+DAYS = 30  # a run is held against the best of so many
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One run: when, on what, its figures, and the reciprocal rank of every question."""
+    """One run: when, on what, its figures, and the reciprocal rank of every question.
+
+    `interval` is that of the mean rank. `change` is the run minus the best of the 30 days before it, over the questions
+    of both: mean, low, high, n, and against which. A figure that later runs repeat stays told for those days.
+    """
 
     at: str
     commit: str
@@ -29,6 +36,8 @@ class Entry:
     questions_sha256: str
     figures: dict[str, float]
     ranks: dict[str, float]
+    interval: tuple[float, float] | None = None
+    change: dict[str, float | str] | None = None
 
 
 def path(workspace: Workspace) -> Path:
@@ -43,19 +52,41 @@ def read(file: Path) -> list[Entry]:
     found = []
     for line in file.read_text(encoding="utf-8", errors="replace").splitlines():
         try:
-            found.append(Entry(**json.loads(line)))
+            entry = Entry(**json.loads(line))
+            moment(entry.at)
+            found.append(entry)
         except (ValueError, TypeError):
             continue
     return found
 
 
 def append(file: Path, entry: Entry) -> None:
-    """Add one run; a line that an interrupted run left open is closed first."""
+    """Add one run and what it changed; a line that an interrupted run left open is closed first."""
     secure_dir(file.parent)
     with FileLock(file.with_suffix(".lock")):
+        entry = replace(entry, change=_change(entry, read(file)))
         torn = file.exists() and not file.read_bytes().endswith(b"\n") and file.stat().st_size > 0
         with file.open("a", encoding="utf-8") as out:
             out.write(("\n" if torn else "") + json.dumps(asdict(entry)) + "\n")
+
+
+def _change(now: Entry, earlier: Sequence[Entry]) -> dict[str, float | str] | None:
+    """The run minus the best one before it, None where none of the last days shares enough questions."""
+    since = moment(now.at) - timedelta(days=DAYS)
+    recent = [one for one in earlier if since <= moment(one.at) and len(now.ranks.keys() & one.ranks.keys()) >= LEAST]
+    if not recent:
+        return None
+    best = min(recent, key=lambda one: _mean_change(now, one))
+    found = change(now, best)
+    if found is None:
+        return None
+    figures = {"mean": found.mean, "low": found.low, "high": found.high}
+    return {**{name: round(value, 4) for name, value in figures.items()}, "n": found.n, "against": best.at}
+
+
+def _mean_change(now: Entry, before: Entry) -> float:
+    both = now.ranks.keys() & before.ranks.keys()
+    return sum(now.ranks[one] - before.ranks[one] for one in both) / len(both)
 
 
 def change(now: Entry, before: Entry, *, samples: int = 2000) -> Paired | None:

@@ -264,6 +264,11 @@ class WorkerFacts:
     seen: int = 0
     indexed: int = 0
     missing: tuple[str, ...] = ()  # each with its session and day
+    corrections: tuple[
+        str, ...
+    ] = ()  # by them, of which consolidation has decided nothing, each with its worker and day
+    corrections_oldest: float | None = None
+    corrections_passed: int = 0  # of those, said before the last complete checkpoint had read on
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,6 +304,22 @@ class SeriesFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class QualityFacts:
+    """The newest run of `recall eval self`: mean reciprocal rank in 0..1, its 95 % interval, what it changed."""
+
+    at: float | None = None
+    mrr: float | None = None
+    low: float | None = None
+    high: float | None = None
+    questions: int = 0
+    change: float | None = None  # against the best of the 30 days before it, over the questions of both
+    change_low: float = 0.0
+    change_high: float = 0.0
+    shared: int = 0
+    against: float | None = None  # when that one was
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Everything one report is made of."""
 
@@ -323,6 +344,7 @@ class Facts:
     backup: BackupFacts = field(default_factory=BackupFacts)
     disk: DiskFacts = field(default_factory=DiskFacts)
     series: SeriesFacts = field(default_factory=SeriesFacts)
+    quality: QualityFacts = field(default_factory=QualityFacts)
     machine: MachineFacts = field(default_factory=MachineFacts)
     since: float | None = None  # turns, counters and series are those from then on
     broken: tuple[str, ...] = ()  # groups of these facts that could not be read, each with the kind of error

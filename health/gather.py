@@ -17,6 +17,7 @@ from health.facts import (
     IndexFacts,
     LoaderFacts,
     MemoryFacts,
+    QualityFacts,
     RecordFacts,
     SeriesFacts,
     StandingFacts,
@@ -35,6 +36,7 @@ from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
 from health.gather_loader import loader_facts
 from health.gather_memory import memory_facts
+from health.gather_quality import quality_facts
 from health.gather_record import record_facts
 from health.gather_schedule import schedule_facts
 from health.gather_service import service_facts
@@ -116,6 +118,7 @@ def gather(
         loader=read("loader", lambda: loader_facts(memory_folders), LoaderFacts()),
         workers=read("workers", lambda: worker_facts(workspace, log), WorkerFacts()),
         series=read("series", lambda: SeriesFacts(series.read(log, since=since)), SeriesFacts()),
+        quality=read("quality", lambda: quality_facts(workspace), QualityFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),
         service=read("service", lambda: service_facts(data, env, now=at), ServiceFacts()),

@@ -138,6 +138,11 @@ def _charts(points: Sequence[Point]) -> list[Html]:
         ),
         ("Size on disk", {"record and index": _stored, "index": _of("index_bytes")}, size),
         ("Recalled items that were used", {"share": _of("items_used_share")}, lambda v: f"{v:.0%}"),
+        (
+            "Recall quality (rank of what was asked for; 100 % is first)",
+            {"mean": _of("mrr"), "95 % interval, low": _of("mrr_low"), "high": _of("mrr_high")},
+            lambda v: f"{v:.0%}",
+        ),
         ("Turns", {"looked at": _of("turns"), "given nothing": _of("empty")}, lambda v: f"{v:,.0f}"),
     )
     return [charts.lines(f"chart-{nr}", title, points, of, shown) for nr, (title, of, shown) in enumerate(drawn)]

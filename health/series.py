@@ -51,6 +51,10 @@ FIGURES: dict[str, Callable[[Facts], float | None]] = {
     "conflicts": lambda f: f.memories.conflicts,
     "hook_failures": lambda f: sum(sum(hook.failures.values()) for hook in f.hooks),
     "rss_mb": lambda f: f.service.memory_mb,
+    "mrr": lambda f: _measured(f, f.quality.mrr),
+    "mrr_low": lambda f: _measured(f, f.quality.low),
+    "mrr_high": lambda f: _measured(f, f.quality.high),
+    "mrr_questions": lambda f: _measured(f, f.quality.questions),
 }
 STORED = ("log_bytes", "native_bytes", "blob_bytes", "index_bytes")
 
@@ -169,6 +173,12 @@ def csv(points: Sequence[Point]) -> str:
 
 def _shown(value: float | None) -> str:
     return "" if value is None else f"{value:.6f}".rstrip("0").rstrip(".")
+
+
+def _measured(facts: Facts, value: float | None) -> float | None:
+    """A figure of the newest evaluation, unless an earlier night has kept it: none is told twice."""
+    at, kept = facts.quality.at, facts.series.points[-1:]
+    return None if at is None or (kept and at <= kept[0].at) else value
 
 
 def _used(facts: Facts) -> float | None:

@@ -199,13 +199,13 @@ def test_a_verdict_needs_an_interval_without_zero(low, high, word):
 
 def test_the_series_compares_each_run_with_the_one_before_over_the_questions_of_both(tmp_path):
     file = tmp_path / "run" / "series.jsonl"
-    append(file, entry("first", {"a": 1.0, "b": 0.0}))
+    append(file, entry("2026-05-01", {"a": 1.0, "b": 0.0}))
     with file.open("a") as out:
         out.write('{"at": "torn')
-    append(file, entry("second", {"a": 1.0, "b": 1.0, "c": 0.0}))
+    append(file, entry("2026-05-02", {"a": 1.0, "b": 1.0, "c": 0.0}))
     entries = read(file)
 
-    assert [e.at for e in entries] == ["first", "second"]
+    assert [e.at for e in entries] == ["2026-05-01", "2026-05-02"]
     assert "+50.0" in to_text(entries)
 
 

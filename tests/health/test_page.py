@@ -89,7 +89,7 @@ def test_every_signal_has_its_anchor(made):
 def test_every_chart_has_title_description_and_the_figures_as_a_table(made):
     charts = [figure for figure in re.findall(r"<figure.*?</figure>", made, re.DOTALL) if 'role="img"' in figure]
 
-    assert len(charts) == 7 + 2
+    assert len(charts) == 8 + 2
     for chart in charts:
         assert re.search(r"<title id=[^>]*>[^<]+</title><desc id=[^>]*>[^<]+</desc>", chart)
         assert chart.count("<tbody>") == 1
@@ -128,7 +128,7 @@ def test_one_night_is_a_dot_and_a_gap_is_no_line():
     gap = page.render(assess(replace(WELL, series=SeriesFacts(nights))), {})
 
     assert one.count("<circle") == 1
-    assert one.count("no night has kept this figure yet") == 6  # of the seven charts
+    assert one.count("no night has kept this figure yet") == 7  # of the eight charts
     assert gap[gap.index("Turns</figcaption>") :].count('class="s0"') == 2 + 1  # two pieces and the legend's
 
 
