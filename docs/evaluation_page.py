@@ -25,6 +25,9 @@ three conversations; MemoryCode's dialogues 1 to 120); tables say which part the
 `recall eval self` and `recall eval retrieval` ask the same of your own record, `recall eval compare` sets two results
 side by side, `recall eval budget` compares budgets. `recall eval consolidation` times consolidation on a copy of a
 project, `recall eval imprint --audit` has a sample of its prevented mistakes judged blind.
+
+Each run of `recall eval self` is kept with what it changed against the best of the 30 days before, over the questions of
+both. `recall health` tells it as `recall_quality` and warns where it dropped: run it after a change, or once a week.
 """
 SCORERS = """\
 `--scorer genagents` scores by recency and relevance, each scaled over the candidates. `--weight-model actr`

@@ -191,14 +191,17 @@ def unknown_layout(project: Project) -> None:
 
 
 def lost_workers(project: Project) -> None:
-    """Let a session have five sub-agents, and the index lose what two of them did."""
+    """Let a session have five sub-agents, and the index lose what two of them did; then one of them is corrected."""
     for number in range(5):
         asked = {"kind": "worker_prompt", "text": f"Look at valve {number}.", "worker": f"agent-{number}"}
         said = {"kind": "reply", "text": f"Valve {number} is tight.", "worker": f"agent-{number}"}
-        project.tell(*(project.event("session-0", "conversation_turn", body) for body in (asked, said)))
+        first, last = (project.event("session-0", "conversation_turn", body) for body in (asked, said))
+        project.tell(first, last)
     project.checkpoint()
     for worker in ("agent-1", "agent-3"):
         project.damage(damage.lose_worker, worker)
+    told = {"kind": "correction", "of": last.id, "text": "Valve 4 leaks at the flange.", "worker": "agent-4"}
+    project.tell(project.event("session-0", "correction", told | {"actor": "agent-4", "actor_kind": "agent"}))
 
 
 def late_window(project: Project) -> None:
@@ -348,14 +351,16 @@ UNKNOWN_LAYOUT = Incident(
 )
 LOST_WORKERS = Incident(
     "lost-workers",
-    "of five sessions of workers the index lacks two",
+    "of five sessions of workers the index lacks two, and a worker's correction waits for four days",
     lost_workers,
     (
         Expected(
             "workers_unindexed", Level.WARN, ("3 of 5 sessions of workers indexed, 2 missing", "agent-1 of session")
         ),
+        Expected("worker_corrections", Level.WARN, ("1 correction of workers not consolidated", "of agent-4")),
     ),
     rows="LCA-D-09H",
+    later=timedelta(days=4),
 )
 FRESHNESS = (STALE_HOOK, FAILED_BACKFILL, SCHEMA_DRIFT, OVER_BUDGET, COPIES)
 INCIDENTS = (

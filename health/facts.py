@@ -264,9 +264,7 @@ class WorkerFacts:
     seen: int = 0
     indexed: int = 0
     missing: tuple[str, ...] = ()  # each with its session and day
-    corrections: tuple[
-        str, ...
-    ] = ()  # by them, of which consolidation has decided nothing, each with its worker and day
+    corrections: tuple[str, ...] = ()  # of theirs that no consolidation decided, each with its worker and day
     corrections_oldest: float | None = None
     corrections_passed: int = 0  # of those, said before the last complete checkpoint had read on
 
