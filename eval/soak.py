@@ -24,6 +24,7 @@ from pathlib import Path
 from eval.machine import machine
 from eval.soak_world import World, line, resident_mb
 from recall.hook_counters import read as read_counters
+from recall.log_reader import FOLDER
 from transcript.log import Log
 from transcript.telling import counted
 from transcript.verify import verify
@@ -81,6 +82,8 @@ class Report:
     mapped_growth_mb: float | None = None
     growth_turns: int = 0  # over which that was seen
     counters: dict[str, int] = field(default_factory=dict)  # of hooks, captures and service
+    parts_failed: dict[str, int] = field(default_factory=dict)  # of nights
+    errors: dict[str, int] = field(default_factory=dict)  # in the logs, with the line they came from
     machine: str = ""
 
     @property
@@ -111,13 +114,15 @@ class Report:
             "disk": filled,
             "service": f"killed {self.kills:,} times",
             "memory": f"{growth} in 1,000 turns (over {self.growth_turns:,})",
-            "nights": f"{_counts(self.nights)}; missing {len(self.nights_missing)}",
+            "nights": f"{_counts(self.nights)}; missing {len(self.nights_missing)}; "
+            f"parts that failed: {_counts(self.parts_failed) or 'none'}",
             "prompts": f"p50 {self.prompt_p50_ms:.0f} ms, p95 {self.prompt_p95_ms:.0f} ms, "
             f"slowest {self.prompt_max_ms:.0f} ms, {self.answered:,} given something",
             "record": f"lost {len(self.lost)}, twice {len(self.twice)}, problems {', '.join(self.problems) or 'none'}",
             "answers": f"unfit {_counts(self.bad_answers) or 'none'}",
             "processes": f"left {', '.join(self.left) or 'none'}",
             "counters": _counts(self.counters) or "none",
+            "logs": _counts(self.errors) or "no error",
             "machine": self.machine,
         }
         return "\n".join(
@@ -297,8 +302,11 @@ class _Soak:
             try:
                 told = json.loads(done.stdout)
                 state, day = str(told["state"]), str(told["due"])
+                failed = Counter(part for one in told["projects"].values() for part in one["failed"])
             except (ValueError, KeyError):
-                state, day = f"exit {done.returncode}", ""
+                state, day, failed = f"exit {done.returncode}", "", Counter()
+            if state == "failed":
+                self.report.parts_failed = dict(Counter(self.report.parts_failed) + failed)
             self.report.nights[state] = self.report.nights.get(state, 0) + 1
             if state in ("complete", "failed", "cut"):
                 self._dates.add(day)
@@ -325,6 +333,7 @@ class _Soak:
         report.prompt_p95_ms = round(times[int(0.95 * (len(times) - 1))], 1)
         self._growth()
         report.counters = {f"{one.harness} {one.kind}": one.times for one in read_counters(world.data)}
+        report.errors = dict(_errors(world.data / FOLDER))
         report.machine = machine().to_text()
 
     def _settle(self) -> None:
@@ -367,6 +376,18 @@ class _Soak:
             self.report.growth_mb = round(1000 * statistics.linear_regression(turns, own_mb).slope, 3)
             self.report.mapped_growth_mb = round(1000 * statistics.linear_regression(turns, mapped_mb).slope, 3)
             self.report.growth_turns = turns[-1] - turns[0]
+
+
+def _errors(folder: Path) -> Counter[str]:
+    """How often each error stands in the logs that are kept."""
+    found = Counter[str]()
+    for path in folder.glob("*.jsonl*"):
+        for written in path.read_bytes().splitlines():
+            with suppress(ValueError):
+                told = json.loads(written)
+                if told.get("level") == "error":
+                    found[f"{told['event']} {told.get('error', '')} {told.get('where', '')}"] += 1
+    return found
 
 
 def _rate(growth_mb: float | None) -> str:
