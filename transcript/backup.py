@@ -43,6 +43,7 @@ from transcript.paths import remove_parts, write_atomic
 from transcript.redaction import unfinished
 from transcript.roots import EXCLUDED, read_table
 from transcript.segments import ACTIVITY, Head, open_segment, sealed_path, write_head
+from transcript.telling import counted, minute
 from transcript.tombstones import FILE as TOMBSTONES
 from transcript.verify import VerifyReport, verify
 from transcript.workspace import USER, Workspace
@@ -92,14 +93,16 @@ class Checked:
 def backup(workspace: Workspace, target: Path, *, now: datetime) -> Made:
     """Bring `target/<workspace>` up to what the workspace is now, and check it.
 
-    BackupError when the copy is not whole, which a damaged record's is not: an earlier backup then stays what it was.
-    LockBusy while something is being erased, or another backup writes there.
+    BackupError when the copy is not whole, which a damaged record's is not, or when the record is not the one that was
+    backed up there, gone on: an earlier backup then stays what it was. LockBusy while something is being erased, or
+    another backup writes there.
     """
     data = workspace.data
     place = _place(workspace, target, data)
     log = Log(workspace)
     with _alone(place), _no_erasure(workspace):
         earlier = _earlier(place, workspace.id)
+        _goes_on(log, earlier, place)
         remove_parts(place / MANIFEST)
         purge(place / FILES, earlier.files if earlier else ())
         with contextlib.suppress(LockBusy):  # whoever holds the lock takes the spool in
@@ -250,6 +253,20 @@ def _earlier(place: Path, name: str) -> Manifest | None:
     except BackupError:
         return None
     return manifest if manifest.workspace == name else None
+
+
+def _goes_on(log: Log, earlier: Manifest | None, place: Path) -> None:
+    """BackupError where the record here lacks events that the backup has: a lost or replaced record is no newer one."""
+    if earlier is None or not earlier.head.seq:
+        return
+    now, then = log.head(), earlier.head
+    if now.seq >= then.seq and next(e for e in log.read_back() if e.seq <= then.seq).position.hash == then.hash:
+        return
+    raise BackupError(
+        f"the backup in {place} holds {counted(then.seq, 'event')} up to {minute(earlier.at)} that the record here,"
+        f" {counted(now.seq, 'event')}, does not go on from; nothing was changed. 'recall restore' puts the backup's"
+        " record back; to keep both, name another folder"
+    )
 
 
 def _wanted(workspace: Workspace, data: Path, head: Head, earlier: Manifest | None) -> Iterator[Wanted]:

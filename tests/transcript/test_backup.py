@@ -283,6 +283,38 @@ def test_a_damaged_record_does_not_replace_a_good_backup(here):
     assert [row["path"] for row in known(project.data, project.workspace.id)].count(str(disk / "other")) == 0
 
 
+@pytest.mark.parametrize("events", [0, 2, 40])
+def test_a_record_that_was_lost_and_begun_anew_does_not_replace_the_backup_of_the_old_one(here, events):
+    project, disk = here
+    held = tree(place_of(here))
+    shutil.rmtree(project.workspace.log_dir)
+    shutil.rmtree(project.workspace.run_dir)
+    if events:
+        Log(project.workspace).append(make_turns(events), now=NOW)
+
+    with pytest.raises(BackupError, match=r"does not go on from; nothing was changed\. 'recall restore'"):
+        backup(project.workspace, disk, now=NOW)
+
+    assert tree(place_of(here)) == held
+
+
+def test_a_record_put_back_from_an_older_copy_does_not_replace_the_newer_backup(here, tmp_path):
+    project, disk = here
+    older = shutil.copytree(project.workspace.home, tmp_path / "older")
+    add(project, "a", "b")
+    backup(project.workspace, disk, now=NOW)
+    held = tree(place_of(here))
+    shutil.rmtree(project.workspace.home)
+    older.rename(project.workspace.home)
+    add(project, "c", "d", "e")
+
+    with pytest.raises(BackupError, match="does not go on from"):
+        backup(project.workspace, disk, now=NOW)
+
+    assert tree(place_of(here)) == held
+    assert backup(project.workspace, tmp_path / "second", now=NOW).manifest.verified
+
+
 def test_erasures_wait_for_a_backup_and_a_backup_for_an_unfinished_erasure(here, monkeypatch):
     project, disk = here
     monkeypatch.setattr("transcript.backup.LOCK_SECONDS", 0.0)
