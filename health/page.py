@@ -31,28 +31,35 @@ def render(report: Report, captures: Mapping[str, Mapping[date, int]]) -> str:
 
 def body(report: Report, captures: Mapping[str, Mapping[date, int]]) -> Html:
     """Return the page's content: heading, problems, charts, calendars and every signal."""
+    return join(
+        tag("header", tag("h1", "recall health: ", badge(report.level)), summary(report)),
+        tag("main", sections(report, captures)),
+    )
+
+
+def summary(report: Report) -> Html:
+    """Return what stands first: of what and when it is, the figures told before others, areas, changes, the sections."""
+    return join(
+        tag("p", f"workspace {report.workspace} · {minute(report.at)} · recall {VERSION}", class_="soft"),
+        _cards(report),
+        _areas(report),
+        _changes(report),
+        tag(
+            "nav",
+            tag("ul", *(tag("li", tag("a", text, href=f"#{id}")) for id, text in _SECTIONS)),
+            aria_label="page",
+        ),
+    )
+
+
+def sections(report: Report, captures: Mapping[str, Mapping[date, int]]) -> Html:
+    """Return the sections: problems, charts, calendars and every signal; their headings are of the second level."""
     bad = sorted((s for s in report.signals if s.level), key=lambda s: -s.level)
     return join(
-        tag(
-            "header",
-            tag("h1", "recall health: ", _badge(report.level)),
-            tag("p", f"workspace {report.workspace} · {minute(report.at)} · recall {VERSION}", class_="soft"),
-            _cards(report),
-            _areas(report),
-            _changes(report),
-            tag(
-                "nav",
-                tag("ul", *(tag("li", tag("a", text, href=f"#{id}")) for id, text in _SECTIONS)),
-                aria_label="page",
-            ),
-        ),
-        tag(
-            "main",
-            _section("problems", *([_problem(s) for s in bad] or [tag("p", "Nothing is wrong.")])),
-            _section("charts", _nights(report.series)),
-            _section("captures", *_calendars(captures, report.at)),
-            _section("signals", *(_signals(report, area) for area in Area)),
-        ),
+        _section("problems", *([problem(s) for s in bad] or [tag("p", "Nothing is wrong.")])),
+        _section("charts", _nights(report.series)),
+        _section("captures", *_calendars(captures, report.at)),
+        _section("signals", *(_signals(report, area) for area in Area)),
     )
 
 
@@ -78,7 +85,7 @@ def _cards(report: Report) -> Html:
             tag("dt", id.replace("_", " ")),
             tag(
                 "dd",
-                join(_badge(held[id].level), " ", one_line(held[id].text)) if id in held else "not known: no index",
+                join(badge(held[id].level), " ", one_line(held[id].text)) if id in held else "not known: no index",
             ),
         )
         for id in CARD
@@ -87,21 +94,22 @@ def _cards(report: Report) -> Html:
 
 
 def _areas(report: Report) -> Html:
-    return tag("ul", *(tag("li", f"{area} ", _badge(report.area(area))) for area in Area), class_="row")
+    return tag("ul", *(tag("li", f"{area} ", badge(report.area(area))) for area in Area), class_="row")
 
 
 def _changes(report: Report) -> Html:
     return tag("p", since(report) or "No night has kept a report yet: nothing to compare with.", class_="soft")
 
 
-def _problem(signal: Signal) -> Html:
+def problem(signal: Signal) -> Html:
+    """Return a problem under its anchor: level, id, figure, meaning, details, and what to do."""
     details = [tag("li", one_line(detail)) for detail in signal.details[:MOST_DETAILS]]
     left = len(signal.details) - len(details)
     if left > 0:
         details.append(tag("li", f"and {left:,} more; recall health --json lists them"))
     return tag(
         "article",
-        tag("h3", _badge(signal.level), f" {signal.id}", id=f"{_anchor(signal.id)}-head"),
+        tag("h3", badge(signal.level), f" {signal.id}", id=f"{_anchor(signal.id)}-head"),
         tag("p", one_line(signal.text)),
         tag("p", one_line(signal.meaning), class_="soft"),
         tag("ul", *details) if details else None,
@@ -164,7 +172,7 @@ def _calendars(captures: Mapping[str, Mapping[date, int]], at: float) -> list[Ht
 
 def _signals(report: Report, area: Area) -> Html:
     rows = [
-        [tag("span", _parted(s.id), id=None if s.level else _anchor(s.id)), _badge(s.level), one_line(s.text)]
+        [tag("span", _parted(s.id), id=None if s.level else _anchor(s.id)), badge(s.level), one_line(s.text)]
         for s in report.of_area(area)
     ]
     if not rows:
@@ -177,7 +185,8 @@ def _signals(report: Report, area: Area) -> Html:
     )
 
 
-def _badge(level: Level) -> Html:
+def badge(level: Level) -> Html:
+    """Return a level as a word in its colour."""
     return tag("span", _level(level), class_=f"level {_level(level)}")
 
 
