@@ -48,18 +48,12 @@ class FileLock:
         """Take the lock within timeout seconds; say whether it was got."""
         if self._descriptor is not None:
             raise ValueError(f"{self.path.name} is already held by this object")
-        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
-        try:
-            descriptor = os.open(self.path, flags, 0o600)
-        except FileNotFoundError:
-            secure_dir(self.path.parent)
-            descriptor = os.open(self.path, flags, 0o600)
         deadline = time.monotonic() + timeout
+        descriptor = self._open()
         pause = 0.0005
         while True:
             try:
                 _take(descriptor)
-                break
             except OSError:
                 left = deadline - time.monotonic()
                 if left <= 0:
@@ -67,10 +61,23 @@ class FileLock:
                     return False
                 time.sleep(min(pause, left))
                 pause = min(pause * 2, 0.01)
+            else:
+                if _names(self.path, descriptor):
+                    break
+                os.close(descriptor)  # its folder was put aside meanwhile: that lock keeps nobody out here
+                descriptor = self._open()
         self._descriptor = descriptor
         self.stale_pid = _dead(_read_pid(descriptor))
         _write_pid(descriptor, str(os.getpid()).encode("ascii"))
         return True
+
+    def _open(self) -> int:
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        try:
+            return os.open(self.path, flags, 0o600)
+        except FileNotFoundError:
+            secure_dir(self.path.parent)
+            return os.open(self.path, flags, 0o600)
 
     def release(self) -> None:
         """Let go; does nothing when the lock is not held."""
@@ -109,6 +116,16 @@ def holder(path: Path) -> int | None:
         return _read_pid(descriptor)
     finally:
         os.close(descriptor)
+
+
+def _names(path: Path, descriptor: int) -> bool:
+    """Say whether a path names the file that a descriptor is of; it cannot be moved away where it is open elsewhere."""
+    if os.name != "posix":
+        return True
+    try:
+        return os.path.samestat(path.stat(), os.fstat(descriptor))
+    except FileNotFoundError:
+        return False
 
 
 def _dead(pid: int | None) -> int | None:

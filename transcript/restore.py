@@ -26,10 +26,12 @@ from transcript.redaction_plan import plan_known
 from transcript.roots import EXCLUDED, exclude, excluded_roots
 from transcript.segments import read_head, write_head
 from transcript.sieve import Sieve
+from transcript.telling import counted
 from transcript.verify import verify
 from transcript.workspace import USER, Workspace, claim, claimable
 
 RESTORING = ".restoring-"
+LOCK = "restore.lock"  # in the data folder's run/
 LOCK_SECONDS = 30.0
 _REASON = "erased after the backup was made"
 
@@ -57,7 +59,8 @@ def restore(
     """Put a workspace back from its backup; nothing is written before all of the backup was read and found whole.
 
     BackupError where it is not whole, where its workspace has a record here and replace is not given, or where no
-    project's folder is known for it. WorkspaceError where that folder belongs to another record.
+    project's folder is known for it. WorkspaceError where that folder belongs to another record. LockBusy while another
+    restoration into this data folder goes on.
     """
     checked = check(place)
     manifest = checked.manifest
@@ -65,33 +68,47 @@ def restore(
         raise BackupError(f"{place} is not whole, nothing was restored: {'; '.join(checked.wrong[:3])}")
     home = data / "workspaces" / manifest.workspace
     root = _root(manifest, project)
-    done = Restored(manifest, Workspace(manifest.workspace, home, root), _events(home))
+    done = Restored(manifest, Workspace(manifest.workspace, home, root))
     if root is not None:
         claimable(manifest.workspace, root, data)
-    if done.here and not replace:
-        raise BackupError(
-            f"a record of {done.here:,} events is here, the backup has {manifest.head.seq:,}; nothing was restored."
-            " --replace sets the one here aside"
-        )
+    done.here = _may_take(home, manifest, replace=replace)
     if dry_run:
         return done
+    with FileLock(secure_dir(data / "run") / LOCK, timeout=LOCK_SECONDS):  # two at once would build in the same folder
+        done.here = _may_take(home, manifest, replace=replace)
+        done.erased, done.aside = _put_back(place, manifest, data, home, now)
+        _personal(place, manifest, data, root, done)
+        if root is not None:
+            done.workspace = claim(manifest.workspace, root, data)
+    return done
+
+
+def _may_take(home: Path, manifest: Manifest, *, replace: bool) -> int | None:
+    """Return how many events are in a record's place; BackupError where there are some that must stay."""
+    here = _events(home)
+    if here and not replace:
+        raise BackupError(
+            f"a record of {counted(here, 'event')} is here, the backup has {manifest.head.seq:,}; nothing was restored."
+            " --replace sets the one here aside"
+        )
+    return here
+
+
+def _put_back(place: Path, manifest: Manifest, data: Path, home: Path, now: datetime) -> tuple[int, Path | None]:
+    """Make the record beside its place, check it and swap; return (events erased again, where the old one went)."""
     staged = Workspace(manifest.workspace, secure_dir(data / "workspaces") / f"{RESTORING}{manifest.workspace}")
     shutil.rmtree(staged.home, ignore_errors=True)
     try:
         _stage(place, manifest, staged)
-        done.erased = _erase_again(staged, home, data, now)
+        erased = _erase_again(staged, home, data, now)
         report = verify(staged)
         if not report.ok:
             raise BackupError(f"the restored record is not whole ({', '.join(report.codes[:3])}); nothing was changed")
         shutil.rmtree(staged.run_dir, ignore_errors=True)
         secure_dir(staged.run_dir)
-        done.aside = _swap(staged.home, home, now)
+        return erased, _swap(staged.home, home, now)
     finally:
         shutil.rmtree(staged.home, ignore_errors=True)
-    _personal(place, manifest, data, root, done)
-    if root is not None:
-        done.workspace = claim(manifest.workspace, root, data)
-    return done
 
 
 def _root(manifest: Manifest, project: Path | None) -> Path | None:

@@ -56,6 +56,26 @@ def test_lock_of_a_dead_process_is_taken_over_and_reported(other_holder):
     assert FileLock(path).acquire() is True
 
 
+@pytest.mark.skipif(os.name != "posix", reason="a folder with open files cannot be renamed elsewhere")
+def test_who_waited_while_the_folder_was_replaced_holds_the_lock_that_stands_there_now(tmp_path, monkeypatch):
+    folder = tmp_path / "run"
+    before, waiting = FileLock(folder / "log.lock"), FileLock(folder / "log.lock")
+    before.acquire()
+
+    def replace_folder(pause):
+        monkeypatch.undo()
+        folder.rename(tmp_path / "aside")
+        folder.mkdir()
+        before.release()
+
+    monkeypatch.setattr(lock.time, "sleep", replace_folder)
+
+    assert waiting.acquire(10.0)
+    assert (tmp_path / "aside").is_dir()
+    assert holder(folder / "log.lock") == os.getpid()
+    assert FileLock(folder / "log.lock").acquire() is False
+
+
 def test_orderly_release_leaves_nothing_stale(tmp_path):
     path = tmp_path / "a.lock"
     with FileLock(path):

@@ -9,11 +9,12 @@ import pytest
 from support.backups import KEPT, SECRET, add, holding, talked, tree
 from support.capture import NOW, Project
 
+from transcript import restore as restore_module
 from transcript.backup import MANIFEST, backup, check, read_manifest
 from transcript.backup_files import FILES
 from transcript.backup_places import out_of_reach, set_aside
 from transcript.canonical import canonical, sha256_hex
-from transcript.errors import BackupError, WorkspaceError
+from transcript.errors import BackupError, LockBusy, WorkspaceError
 from transcript.kept_out import keep_out, kept_out
 from transcript.log import Log
 from transcript.redaction import erase
@@ -297,6 +298,27 @@ def test_a_full_disk_or_a_failed_rename_leaves_what_is_here(here, monkeypatch, a
         restore(place, project.data, replace=True, now=NOW)
 
     assert tree(project.data) == held
+
+
+def test_of_two_restorations_at_once_the_second_waits_and_touches_nothing(here, tmp_path, monkeypatch):
+    root, data = elsewhere(tmp_path)
+    stage, refused = restore_module._stage, []
+
+    def meanwhile(place, manifest, staged):
+        stage(place, manifest, staged)
+        with pytest.raises(LockBusy) as busy:
+            restore(place, data, project=root, now=NOW)
+        refused.append(str(busy.value))
+
+    monkeypatch.setattr(restore_module, "_stage", meanwhile)
+    monkeypatch.setattr(restore_module, "LOCK_SECONDS", 0.0)
+
+    done = restore(here[1], data, project=root, now=NOW)
+
+    assert len(refused) == 1
+    assert refused[0].startswith("restore.lock is held by process")
+    assert ids(done.workspace) == ids(here[0].workspace)
+    assert verify(done.workspace).ok
 
 
 def test_a_folder_with_a_record_of_its_own_is_not_taken(here, tmp_path):
