@@ -25,7 +25,7 @@ from recall.governance_settings import (
     WindowSettings,
 )
 from recall.memory_settings import ConsolidationSettings, ExperienceSettings, MemorySettings, ReviewerSettings
-from recall.operations_settings import FreshnessSettings, LogSettings, ScheduleSettings
+from recall.operations_settings import FreshnessSettings, LogSettings, ScheduleSettings, UiSettings
 from recall.settings import Settings, check_numbers
 from transcript.errors import ConfigError
 from transcript.settings import CaptureSettings
@@ -176,6 +176,10 @@ class Config:
         """How large logs may grow."""
         return self._filled("logs", LogSettings())
 
+    def ui(self) -> UiSettings:
+        """The console in the browser."""
+        return self._filled("ui", UiSettings())
+
     def _filled(self, section: str, part: Part) -> Part:
         given = {v.key.partition(".")[2]: v for v in self.values if v.key.startswith(section + ".")}
         changed = {name: v.value for name, v in given.items() if v.value != getattr(part, name)}
@@ -213,6 +217,7 @@ def sections() -> dict[str, Any]:
         "freshness": FreshnessSettings(),
         "schedule": ScheduleSettings(),
         "logs": LogSettings(),
+        "ui": UiSettings(),
     }
 
 
@@ -291,7 +296,7 @@ def load(
         other()
     for governed in (config.approval, config.standing, config.audience, config.window, config.signing):
         governed()
-    for operated in (config.freshness, config.schedule, config.logs):
+    for operated in (config.freshness, config.schedule, config.logs, config.ui):
         operated()
     return config if home is None else _fitted(config, home)
 

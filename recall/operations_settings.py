@@ -1,4 +1,4 @@
-"""Settings of operation: what counts as the newest code, when the night runs, how long logs are kept.
+"""Settings of operation: the newest code, when the night runs, how long logs are kept, when the console ends.
 
 On the hook path: standard library only.
 """
@@ -45,3 +45,13 @@ class LogSettings:
 
     def __post_init__(self) -> None:
         check_numbers(self, positive=("megabytes",))
+
+
+@dataclass(frozen=True, slots=True)
+class UiSettings:
+    """The console in the browser."""
+
+    idle_minutes: int = 60
+
+    def __post_init__(self) -> None:
+        check_numbers(self, positive=("idle_minutes",))

@@ -161,6 +161,7 @@ MEANINGS = {
     "schedule.minutes": "most minutes that one night takes; the projects left come first in the next",
     "logs.keep": "how many full log files of each kind are kept",
     "logs.megabytes": "size at which a log file is put aside and a new one begun",
+    "ui.idle_minutes": "minutes without a request after which the console ends",
 }
 TITLES = {
     "retrieval": "which passages become candidates, and how their relevance is put together",
@@ -186,6 +187,7 @@ TITLES = {
     "freshness": "what the installed code is compared with",
     "schedule": "when the nightly jobs run (docs/operations.md)",
     "logs": "how large logs may grow; they hold no words of conversations",
+    "ui": "the console in the browser (docs/console.md)",
 }
 MOST = 10**9
 

@@ -65,6 +65,7 @@ COMMANDS = {
     "health": "health",
     "doctor": "doctor",
     "conformance": "conformance",
+    "ui": "ui",
     "calibrate": "calibrate",
     "eval": "evaluate",
     "demo": "demo",

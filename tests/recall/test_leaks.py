@@ -28,7 +28,7 @@ from indexer.tokens import TokenCounter
 from recall import rules_block, session_state
 from recall.cli.app import App
 from recall.cli.group import cli, run
-from recall.cli.mcp import Keeper
+from recall.cli.warm import Keeper
 from recall.cli.work import settings_of
 from recall.harness import Payload, recognise
 from recall.hook_start import HookStart
@@ -295,7 +295,7 @@ def test_8_what_is_told_of_health_and_of_earlier_turns(place: Place) -> None:
 
 
 def test_9_a_client_of_mcp(place: Place) -> None:
-    keeper = Keeper(App(environment(os.environ), place.folder))
+    keeper = Keeper(App(environment(os.environ), place.folder), by_agent=True)
 
     def execute(words: Any) -> None:
         cli.main(args=list(words), prog_name="recall", standalone_mode=False, obj=keeper.app())

@@ -17,7 +17,8 @@ from indexer.own_output import OwnOutput
 from recall.cli import mcp as mcp_command
 from recall.cli.app import App
 from recall.cli.group import cli, run
-from recall.cli.mcp import INSTALL, Keeper
+from recall.cli.mcp import INSTALL
+from recall.cli.warm import Keeper
 from recall.mcp_server import environment, server
 from transcript.event import Event
 from transcript.log import Log
@@ -35,7 +36,7 @@ def project(indexed: Callable[..., Path]) -> Path:
 
 def asked(talk: Talk) -> Any:
     """Let a client talk to a server of this folder, in this process."""
-    keeper = Keeper(App(environment(os.environ), Path.cwd()))
+    keeper = Keeper(App(environment(os.environ), Path.cwd()), by_agent=True)
 
     def execute(words: Any) -> None:
         cli.main(args=list(words), prog_name="recall", standalone_mode=False, obj=keeper.app())

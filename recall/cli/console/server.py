@@ -1,0 +1,167 @@
+"""The server: routes to pages, forms taken apart, failures as pages; it ends when nobody needs it any more."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+import os
+import socket
+import time
+from collections.abc import AsyncIterator, Awaitable, Callable
+from typing import TYPE_CHECKING
+from urllib.parse import parse_qsl
+
+import anyio.to_thread
+import uvicorn
+from starlette.applications import Starlette
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, RedirectResponse, Response
+from starlette.routing import Route as Served
+
+from recall.cli.console import parts
+from recall.cli.console.asked import Asked, Goto, Page
+from recall.cli.console.guard import MOST_BODY, Guard, derived
+from recall.cli.console.routes import ROUTES, Route
+from recall.cli.console.signing import Signing
+from recall.cli.console.style import STYLE
+from recall.cli.warm import Keeper
+from transcript.errors import PointerError, RecallError
+from transcript.telling import counted
+
+if TYPE_CHECKING:
+    from recall.cli.app import App
+
+THREADS = 4  # pages made at the same time
+MOST_CONNECTIONS = 16
+LOOPBACK = "127.0.0.1"
+_PARENT_LOOK_S = 1.0
+
+
+def build(app: App, *, host: str, token: str) -> Guard:
+    """Return the console of an app's project, guarded; host is the name and port that a browser asks under."""
+    keeper, csrf, signing = Keeper(app), derived(token, "csrf"), Signing()
+
+    def served(route: Route) -> Callable[[Request], Awaitable[Response]]:
+        async def answer(request: Request) -> Response:
+            form = await _form(request) if route.method == "POST" else {}
+            if route.method == "POST" and form.pop("csrf", "") != csrf:
+                raise HTTPException(403, "this form is not of this console; load its page again")
+            asked = Asked(
+                now=app.now(),
+                name=request.path_params.get("name", ""),
+                query=dict(request.query_params),
+                form=form,
+                csrf=csrf,
+                signing=signing,
+            )
+            return await run_in_threadpool(_answered, route, keeper.app(), asked)
+
+        return answer
+
+    async def style(request: Request) -> Response:
+        return Response(STYLE, media_type="text/css")
+
+    async def refused(request: Request, error: Exception) -> Response:
+        status = error.status_code if isinstance(error, HTTPException) else 500
+        why = error.detail if isinstance(error, HTTPException) else "this page broke; the terminal shows where"
+        return _html(parts.failure(status, why), "")
+
+    return Guard(
+        Starlette(
+            routes=[
+                Served("/style.css", style),
+                *(Served(route.address, served(route), methods=[route.method]) for route in ROUTES),
+            ],
+            exception_handlers={HTTPException: refused, Exception: refused},
+            lifespan=_few_threads,
+        ),
+        host=host,
+        token=token,
+    )
+
+
+@contextlib.asynccontextmanager
+async def _few_threads(app: Starlette) -> AsyncIterator[None]:
+    anyio.to_thread.current_default_thread_limiter().total_tokens = THREADS
+    yield
+
+
+def _answered(route: Route, app: App, asked: Asked) -> Response:
+    try:
+        answer = route.answer()(app, asked)
+    except RecallError as error:
+        answer = parts.failure(404 if isinstance(error, PointerError) else 400, str(error))
+    if isinstance(answer, Goto):
+        return RedirectResponse(answer.address, status_code=303)
+    return _html(answer, route.part or route.address)
+
+
+def _html(page: Page, here: str) -> Response:
+    return HTMLResponse(parts.document(page, here), status_code=page.status)
+
+
+async def _form(request: Request) -> dict[str, str]:
+    """The fields that were posted, the last of a name; HTTPException for more than a form of ours can hold."""
+    body = b""
+    async for part in request.stream():
+        body += part
+        if len(body) > MOST_BODY:
+            raise HTTPException(413, f"at most {counted(MOST_BODY, 'byte')} can be sent")
+    try:
+        return dict(parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=100, errors="strict"))
+    except ValueError:
+        raise HTTPException(400, "what was posted is no form") from None
+
+
+def listen(port: int) -> socket.socket:
+    """Return a socket on this machine alone; port 0 takes a free one. OSError where the port is taken."""
+    made = socket.create_server((LOOPBACK, port), backlog=MOST_CONNECTIONS, reuse_port=False)
+    made.setblocking(False)
+    return made
+
+
+def serve(app: App, sock: socket.socket, token: str, *, idle_s: float) -> str:
+    """Serve until Ctrl-C, until nobody has asked for idle_s seconds, or until the program that started us is gone.
+
+    Return which of the last two it was; KeyboardInterrupt for the first.
+    """
+    host, port = sock.getsockname()[:2]
+    guard = build(app, host=f"{host}:{port}", token=token)
+    server = uvicorn.Server(
+        uvicorn.Config(
+            guard,
+            http="h11",
+            ws="none",
+            loop="asyncio",
+            log_level="error",
+            access_log=False,
+            server_header=False,
+            proxy_headers=False,
+            limit_concurrency=MOST_CONNECTIONS,
+            timeout_graceful_shutdown=2,
+        )
+    )
+    return asyncio.run(_served(server, guard, sock, idle_s))
+
+
+async def _served(server: uvicorn.Server, guard: Guard, sock: socket.socket, idle_s: float) -> str:
+    parent, why = os.getppid(), ""
+
+    async def watch() -> None:
+        nonlocal why
+        while not why:
+            await asyncio.sleep(min(_PARENT_LOOK_S, idle_s / 4))
+            if os.getppid() != parent:
+                why = "the program that started it is gone"
+            elif time.monotonic() - guard.asked_at > idle_s:
+                why = "nobody asked for a page"
+        server.should_exit = True
+
+    watching = asyncio.create_task(watch())
+    try:
+        await server.serve(sockets=[sock])
+    finally:
+        watching.cancel()
+    return why
