@@ -26,8 +26,30 @@ three conversations; MemoryCode's dialogues 1 to 120); tables say which part the
 side by side, `recall eval budget` compares budgets. `recall eval consolidation` times consolidation on a copy of a
 project, `recall eval imprint --audit` has a sample of its prevented mistakes judged blind.
 
-Each run of `recall eval self` is kept with what it changed against the best of the 30 days before, over the questions of
-both. `recall health` tells it as `recall_quality` and warns where it dropped: run it after a change, or once a week.
+Each run of `recall eval self` is kept with what it changed against the best of the 30 days before, over the questions
+of both. `recall health` tells it as `recall_quality` and warns where it dropped: run it after a change, or once a week.
+
+## Measures that somebody judges
+
+What only a reader can tell (whether a memory prevented a mistake, how well a session was continued) says something
+where two raters who do not see each other's ratings agree on a pilot. `recall eval agreement FILE --measure NAME` says
+how far they do: Cohen's kappa with its 95 % interval, Krippendorff's alpha, raw and chance agreement, and which way the
+disagreements run. FILE is CSV in UTF-8 (comma, semicolon or tab): the item, and the rating of either rater.
+
+```
+item,author,blind
+1,yes,yes
+2,yes,no
+3,no,no
+```
+
+The first line names the raters. A rating is a number or a word of at most 40 characters, in any case; who rates
+numbers higher, or says `yes`, `true`, `pass`, `right` or `correct` more often, is the more favourable. An item that one
+of them left out is not counted. A line that cannot be read is refused with its number.
+
+`recall health` warns of a judged measure in use without such a pilot, or with a kappa below 0.6, and fails below 0
+(`uncalibrated_measures`). `recall eval imprint` is the judged measure that recall takes itself, under the name
+`prevented mistakes`; it refuses where two readers were found to agree too little.
 """
 SCORERS = """\
 `--scorer genagents` scores by recency and relevance, each scaled over the candidates. `--weight-model actr`

@@ -15,6 +15,7 @@ from health.facts import (
     CheckpointFacts,
     Facts,
     IndexFacts,
+    JudgedFacts,
     LoaderFacts,
     MemoryFacts,
     QualityFacts,
@@ -35,6 +36,7 @@ from health.gather_freshness import freshness_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
 from health.gather_loader import loader_facts
+from health.gather_judged import judged_facts
 from health.gather_memory import memory_facts
 from health.gather_quality import quality_facts
 from health.gather_record import record_facts
@@ -121,6 +123,7 @@ def gather(
         quality=read("quality", lambda: quality_facts(workspace), QualityFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),
+        judged=read("judged", lambda: judged_facts(workspace), JudgedFacts()),
         service=read("service", lambda: service_facts(data, env, now=at), ServiceFacts()),
         window=read("window", lambda: window_facts(workspace, env, shape, log), WindowFacts()),
         backup=read("backup", lambda: backup_facts(workspace), BackupFacts()),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recall.cli.app import App, choose, demo_option, pass_app
+from recall.cli.evaluate_agreement import command as agreement
 from recall.cli.evaluate_budget import command as budget
 from recall.cli.evaluate_consolidation import command as consolidation
 from recall.cli.evaluate_coord import command as coord
@@ -255,6 +256,7 @@ def handoff_tokens(app: App, own: bool, task: str, as_json: bool) -> None:
 
 
 for _set in (
+    agreement,
     budget,
     consolidation,
     coord,

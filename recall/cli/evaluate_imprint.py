@@ -7,7 +7,7 @@ from pathlib import Path
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import emit, say
+from recall.cli.output import emit, note, say
 
 
 @click.command("imprint")
@@ -28,7 +28,8 @@ def command(
     """Audit a sample of prevented mistakes, blind.
 
     The sheet shows what a memory says, the words that cited it and an action; half its rows were never counted. With
-    --answers it prints how often the reader agrees, with an interval. It holds words of the record: keep it private.
+    --answers it prints how often the reader agrees, with an interval; where 'recall eval agreement' found that two
+    readers agree too little it refuses. It holds words of the record: keep it private.
 
     \b
         recall eval imprint --audit --sample 30 --out sheet.csv
@@ -36,6 +37,7 @@ def command(
     """
     from dataclasses import asdict
 
+    from eval.agreement import PREVENTED, calibrated, used
     from eval.imprint import audit as compare
     from eval.imprint import read_answers, sheet, to_csv, wilson
     from transcript.paths import write_atomic
@@ -44,6 +46,13 @@ def command(
     rows = sheet(app.log(app.workspace()), sample=sample, seed=seed)
     if answers is not None:
         found = compare(rows, read_answers(answers.read_text(encoding="utf-8")))
+        workspace = app.writable_workspace()
+        used(workspace, PREVENTED, at=app.now())
+        if not calibrated(workspace, PREVENTED):
+            note(
+                f"judged by one reader: let two fill in the sheet, then 'recall eval agreement FILE --measure "
+                f'"{PREVENTED}"\''
+            )
         if as_json:
             emit({**asdict(found), "share": found.share, "interval": wilson(found.agreed, found.sample)})
         else:

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 from support.command import runner
 
-from eval import incidents
+from eval import incidents, planting
 from eval.incidents import FRESHNESS, INCIDENTS, STALE_HOOK, Expected, Incident, replay
 from eval.planted_project import healthy
 from eval.silent_cases import SILENT
@@ -35,7 +35,7 @@ def test_a_healthy_project_has_no_signal_that_warns(well: dict[str, Signal]) -> 
 def test_an_incident_is_named_with_its_figures_and_only_then(
     incident: Incident, well: dict[str, Signal], tmp_path: Path
 ) -> None:
-    """LCA-10.6-02, -03, -05, LCA-D-01H to D-05H, LCA-D-08H, LCA-D-09H, LCA-D-11H, LCA-D-11J."""
+    """LCA-10.6-02, -03, -05, LCA-D-01H to D-05H, LCA-D-08H, LCA-D-09H, LCA-D-10H, LCA-D-11H, LCA-D-11J."""
     found = replay(incident, tmp_path / "planted")
 
     assert found.faults == ()
@@ -48,14 +48,14 @@ def test_an_incident_is_named_with_its_figures_and_only_then(
 def test_a_compaction_mends_what_a_foreign_writer_left(tmp_path: Path) -> None:
     """Its copies have keys of their own, and it registered; rows of its own that are no copies need a rebuild."""
     project = healthy(tmp_path / "planted")
-    incidents.copies(project)
-    incidents.foreign_writer(project)
+    planting.copies(project)
+    planting.foreign_writer(project)
     with Store.open(project.workspace.index_path, "w") as store:
         report = compact(project.workspace, store, now=project.now)
 
     signals = project.signals()
 
-    assert (report.rows, report.copies) == (incidents.DISTINCT, incidents.ROWS - incidents.DISTINCT)
+    assert (report.rows, report.copies) == (planting.DISTINCT, planting.ROWS - planting.DISTINCT)
     assert [one.id for one in signals.values() if one.level] == ["orphan_pointers"]
     assert "recall index rebuild" in signals["orphan_pointers"].action
 
