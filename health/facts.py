@@ -336,6 +336,7 @@ class Facts:
     standing: StandingFacts = field(default_factory=StandingFacts)
     loader: LoaderFacts = field(default_factory=LoaderFacts)
     workers: WorkerFacts = field(default_factory=WorkerFacts)
+    judged: JudgedFacts = field(default_factory=JudgedFacts)
     freshness: FreshnessFacts = field(default_factory=FreshnessFacts)
     service: ServiceFacts = field(default_factory=ServiceFacts)
     schedule: ScheduleFacts = field(default_factory=ScheduleFacts)
@@ -366,4 +367,3 @@ class JudgedFacts:
     machine: MachineFacts = field(default_factory=MachineFacts)
     since: float | None = None  # turns, counters and series are those from then on
     broken: tuple[str, ...] = ()  # groups of these facts that could not be read, each with the kind of error
-    judged: JudgedFacts = field(default_factory=JudgedFacts)
