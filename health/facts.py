@@ -318,6 +318,26 @@ class QualityFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class JudgedMeasure:
+    """A measure that somebody judges, with the newest agreement of two raters; kappa is None where none is known."""
+
+    name: str
+    n: int = 0
+    raw: float = 0.0
+    chance: float = 0.0
+    kappa: float | None = None
+    favours: str = ""
+    direction: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class JudgedFacts:
+    """The judged measures in use."""
+
+    measures: tuple[JudgedMeasure, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class Facts:
     """Everything one report is made of."""
 
@@ -343,26 +363,6 @@ class Facts:
     backup: BackupFacts = field(default_factory=BackupFacts)
     disk: DiskFacts = field(default_factory=DiskFacts)
     series: SeriesFacts = field(default_factory=SeriesFacts)
-@dataclass(frozen=True, slots=True)
-class JudgedMeasure:
-    """A measure that somebody judges, with the newest agreement of two raters; kappa is None where none is known."""
-
-    name: str
-    n: int = 0
-    raw: float = 0.0
-    chance: float = 0.0
-    kappa: float | None = None
-    favours: str = ""
-    direction: str = ""
-
-
-@dataclass(frozen=True, slots=True)
-class JudgedFacts:
-    """The judged measures in use."""
-
-    measures: tuple[JudgedMeasure, ...] = ()
-
-
     quality: QualityFacts = field(default_factory=QualityFacts)
     machine: MachineFacts = field(default_factory=MachineFacts)
     since: float | None = None  # turns, counters and series are those from then on

@@ -35,8 +35,8 @@ from health.gather_disk import disk_facts
 from health.gather_freshness import freshness_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
-from health.gather_loader import loader_facts
 from health.gather_judged import judged_facts
+from health.gather_loader import loader_facts
 from health.gather_memory import memory_facts
 from health.gather_quality import quality_facts
 from health.gather_record import record_facts
@@ -118,12 +118,12 @@ def gather(
         approvals=read("approvals", lambda: approval_facts(workspace, data, now=now, log=log), ApprovalFacts()),
         standing=read("standing", lambda: standing_facts(workspace, data, log), StandingFacts()),
         loader=read("loader", lambda: loader_facts(memory_folders), LoaderFacts()),
+        judged=read("judged", lambda: judged_facts(workspace), JudgedFacts()),
         workers=read("workers", lambda: worker_facts(workspace, log), WorkerFacts()),
         series=read("series", lambda: SeriesFacts(series.read(log, since=since)), SeriesFacts()),
         quality=read("quality", lambda: quality_facts(workspace), QualityFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),
-        judged=read("judged", lambda: judged_facts(workspace), JudgedFacts()),
         service=read("service", lambda: service_facts(data, env, now=at), ServiceFacts()),
         window=read("window", lambda: window_facts(workspace, env, shape, log), WindowFacts()),
         backup=read("backup", lambda: backup_facts(workspace), BackupFacts()),
