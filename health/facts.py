@@ -37,6 +37,7 @@ class RecordFacts:
     spool_oldest: float | None = None
     view_lag: Mapping[str, int] | None = None  # events behind, by view
     reasoning_withheld: int = 0
+    own_text: int = 0  # notices of harnesses that hold what recall had shown, and that the index leaves out
     open_to_others: tuple[str, ...] = ()
 
 
@@ -87,12 +88,23 @@ class IndexFacts:
     secrets_masked: int = 0
     writers: Mapping[str, str] = field(default_factory=dict)  # that registered -> when each wrote last
     unaccounted: int = 0  # rows more, or less, than our writer counted
+    own_text: int = 0  # passages that hold what recall itself had shown
+    prompts: int = 0  # passages of prompts
+    envelopes: int = 0  # of those, a client's wrapping that nobody typed
     session_hours: float = 0.0  # between exchanges of one session, breaks of more than half an hour left out
     marks_missing: bool = False  # made before later marks, of wishes, corrections and replacements, were kept
     gate_fitted: float | None = None  # when the gate was last fitted to this store
     gate_passages: int = 0  # that the index held then
     gate_model: str = ""
     gate_safe: bool = False  # whether every way of searching got a threshold
+
+
+@dataclass(frozen=True, slots=True)
+class IndexRunFacts:
+    """What the runs that made the index could not do."""
+
+    failures: tuple[str, ...] = ()  # events that are still not in it: pointer, reason, day
+    estimated: int = 0  # tokens that were estimated, not counted
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,6 +164,15 @@ class HookFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Replaced:
+    """An item that a turn was shown although it no longer held; `read` where the index had read what ended it."""
+
+    turn: str
+    pointer: str
+    read: bool
+
+
+@dataclass(frozen=True, slots=True)
 class TurnFacts:
     """The last turns, from the ledger."""
 
@@ -167,6 +188,10 @@ class TurnFacts:
     items_judged: int = 0  # injected items whose answer is in the record by now
     items_named: int = 0  # of those, named by their pointer in it
     items_overlapping: int = 0  # of those, repeated in it
+    cut: int = 0  # turns that found more than is weighed
+    replaced: tuple[Replaced, ...] = ()
+    lexical_failures: Mapping[str, int] = field(default_factory=dict)  # by kind
+    estimated: int = 0  # turns whose tokens were estimated
 
     @property
     def seen(self) -> int:
@@ -345,6 +370,7 @@ class Facts:
     now: float
     record: RecordFacts = field(default_factory=RecordFacts)
     index: IndexFacts = field(default_factory=IndexFacts)
+    index_runs: IndexRunFacts = field(default_factory=IndexRunFacts)
     capture: CaptureFacts = field(default_factory=CaptureFacts)
     hooks: tuple[HookFacts, ...] = ()
     backend: BackendFacts = field(default_factory=BackendFacts)

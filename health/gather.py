@@ -15,6 +15,7 @@ from health.facts import (
     CheckpointFacts,
     Facts,
     IndexFacts,
+    IndexRunFacts,
     JudgedFacts,
     LoaderFacts,
     MemoryFacts,
@@ -35,6 +36,7 @@ from health.gather_disk import disk_facts
 from health.gather_freshness import freshness_facts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
 from health.gather_index import index_facts, light_facts
+from health.gather_index_runs import index_run_facts
 from health.gather_judged import judged_facts
 from health.gather_loader import loader_facts
 from health.gather_memory import memory_facts
@@ -107,12 +109,15 @@ def gather(
         machine=MachineFacts(platform.system(), platform.python_version(), os.cpu_count()),
         record=read("record", lambda: record_facts(workspace, sessions=_sessions(workspace), log=log), RecordFacts()),
         index=index,
+        index_runs=read("index_runs", lambda: index_run_facts(workspace, log), IndexRunFacts()),
         capture=capture,
         hooks=read("hooks", lambda: hook_facts(workspace, data, now=at, native_last_write=written, since=since), ())
         if hooked
         else (),
         backend=read("interpreter", lambda: interpreter_facts(data, backend), backend),
-        turns=read("turns", lambda: turn_facts(workspace, last=last, data=data, now=at, since=since), TurnFacts()),
+        turns=read(
+            "turns", lambda: turn_facts(workspace, last=last, data=data, now=at, since=since, log=log), TurnFacts()
+        ),
         memories=read("memories", lambda: memory_facts(workspace, data, shape, now=now, log=log), MemoryFacts()),
         checkpoints=read("checkpoints", lambda: checkpoint_facts(workspace, log), CheckpointFacts()),
         approvals=read("approvals", lambda: approval_facts(workspace, data, now=now, log=log), ApprovalFacts()),

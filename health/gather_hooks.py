@@ -10,14 +10,17 @@ from dataclasses import replace
 from datetime import datetime
 from itertools import islice, takewhile
 from pathlib import Path
+from typing import Any
 
 from health.facts import HookFacts, TurnFacts
 from health.facts_machine import BackendFacts
+from health.gather_replaced import replaced_items
 from recall import hook_counters, hook_registry, hooks_install, launcher, ledger, service
 from recall.contracts import CONTRACTS
 from recall.harness import CLAUDE_CODE
 from recall.hook_registry import Installed
 from recall.hook_turn import read_beat
+from recall.settings import RetrievalSettings
 from recall.use import read_uses
 from transcript.errors import HookInstallError, RecordError
 from transcript.event import moment
@@ -27,6 +30,8 @@ from transcript.workspace import Workspace
 COUNTED_DAYS = 7
 # Kinds of hook_counters that are the service's ordinary comings and goings.
 ORDINARY = ("service_", "payload_other_harness", "reader_gone")
+WORDS_FAILED = ("words_no_fts5", "words_index_unreadable")
+ESTIMATED = "tokens_estimated"
 _PROBE = (
     "import sqlite3,json,sys;c=sqlite3.connect(':memory:');"
     "f=any('FTS5' in r[0] for r in c.execute('pragma compile_options'));"
@@ -103,18 +108,22 @@ def _from(since: float | None, now: float) -> int:
     return int(now - COUNTED_DAYS * 86400 if since is None else since)
 
 
-def turn_facts(workspace: Workspace, *, last: int, data: Path, now: float, since: float | None = None) -> TurnFacts:
+def turn_facts(
+    workspace: Workspace, *, last: int, data: Path, now: float, since: float | None = None, log: Log | None = None
+) -> TurnFacts:
     """Return the newest turns of hooks from the ledger, at most `last`, from `since` on.
 
     Searches by command do not count as turns.
     """
+    log = log or Log(workspace)
     try:
-        found = ledger.turns(Log(workspace), modes=ledger.HOOK_MODES)
+        found = ledger.turns(log, modes=ledger.HOOK_MODES)
         if since is not None:
             found = takewhile(lambda row: moment(row.ts).timestamp() >= since, found)
         rows = list(islice(found, last))
+        replaced = replaced_items(log, rows)
     except (RecordError, OSError):
-        rows = []
+        rows, replaced = [], ()
     bodies = [row.body for row in rows]
     held = read_uses(workspace.run_dir)
     uses = [held[row.id] for row in rows if row.id in held]
@@ -127,12 +136,22 @@ def turn_facts(workspace: Workspace, *, last: int, data: Path, now: float, since
         items=tuple(len(body.get("items", ())) for body in bodies),
         empty=sum(not body.get("block_hash") for body in bodies),
         empty_reasons=dict(Counter(str(body["empty_reason"]) for body in bodies if body.get("empty_reason"))),
-        deadline_misses=_deadlines(counted),
+        deadline_misses=_staged(counted, "deadline"),
         items_judged=sum(items for items, _, _ in uses),
         items_named=sum(named for _, named, _ in uses),
         items_overlapping=sum(overlapping for _, _, overlapping in uses),
         bad_query_vectors=sum("vector_unusable" in (body.get("note"), body.get("words_only")) for body in bodies),
+        cut=sum(map(_is_cut, bodies)),
+        replaced=replaced,
+        lexical_failures={**_whole(counted, WORDS_FAILED), **_staged(counted, "index")},
+        estimated=sum(_whole(counted, (ESTIMATED,)).values()),
     )
+
+
+def _is_cut(body: Mapping[str, Any]) -> bool:
+    """Whether a turn found at least as many candidates as are weighed at most."""
+    most = body.get("settings", {}).get("retrieval.k", RetrievalSettings().k)
+    return int(body.get("counts", {}).get("candidates", 0)) >= int(most)
 
 
 def _mode(body: Mapping[str, object]) -> str:
@@ -141,12 +160,22 @@ def _mode(body: Mapping[str, object]) -> str:
     return "warm_words" if mode == "warm" and body.get("words_only") else mode
 
 
-def _deadlines(counted: list[hook_counters.Count]) -> dict[str, int]:
+def _staged(counted: list[hook_counters.Count], of: str) -> dict[str, int]:
+    """Return counters named "of:stage", by stage."""
     found: Counter[str] = Counter()
     for count in counted:
         kind, _, stage = count.kind.partition(":")
-        if kind == "deadline":
+        if kind == of:
             found[stage] += count.times
+    return dict(found)
+
+
+def _whole(counted: list[hook_counters.Count], kinds: tuple[str, ...]) -> dict[str, int]:
+    """Return the counters of these kinds, by kind."""
+    found: Counter[str] = Counter()
+    for count in counted:
+        if count.kind in kinds:
+            found[count.kind] += count.times
     return dict(found)
 
 

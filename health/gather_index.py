@@ -10,7 +10,7 @@ from health import index_cache
 from health.facts import IndexFacts
 from health.facts_machine import BackendFacts
 from health.gather_record import waiting
-from indexer import audit
+from indexer import audit, noise
 from indexer.embedder import Identity
 from indexer.exchange import INDEXED_TYPES
 from indexer.queue import pending, wanted_chunks
@@ -93,6 +93,7 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
     meta = store.meta()
     copied, made, agree = audit.copies(store), audit.embeddings(store), audit.agreement(store)
     near, writers = audit.near_pairs(store), audit.writers(store)
+    envelopes, prompts = noise.envelopes(store)
     return IndexFacts(
         present=True,
         schema=meta.schema,
@@ -130,6 +131,9 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
         secrets_masked=audit.secrets_masked(store),
         writers=writers.seen,
         unaccounted=writers.unaccounted,
+        own_text=noise.own_text(store),
+        prompts=prompts,
+        envelopes=envelopes,
         session_hours=audit.session_hours(store),
         marks_missing=store.marks(store.generation) < MARKS,
     )

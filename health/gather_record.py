@@ -9,6 +9,7 @@ from pathlib import Path
 from health.facts import RecordFacts
 from transcript.errors import RecordError
 from transcript.event import envelope_hash, genesis
+from transcript.injected import OPEN_PHRASE, has_block
 from transcript.log import Log
 from transcript.projections import views
 from transcript.segments import lines_back, open_segment, read_head
@@ -19,6 +20,7 @@ RECENT = 5000  # events whose chain is checked; `recall verify` checks all of th
 GROUP_AND_OTHERS = stat.S_IRWXG | stat.S_IRWXO
 MOST_FILES = 100_000
 _MARKS = Sieve(types=(type_field("mark"),))
+_SHOWN = Sieve(types=(type_field("system"),), groups=((OPEN_PHRASE.encode("ascii"),),))
 
 
 def record_facts(workspace: Workspace, *, sessions: int, recent: int = RECENT, log: Log | None = None) -> RecordFacts:
@@ -45,6 +47,7 @@ def record_facts(workspace: Workspace, *, sessions: int, recent: int = RECENT, l
         spooled=len(spool),
         spool_oldest=min((path.stat().st_mtime for path in spool), default=None),
         reasoning_withheld=_marks(log or Log(workspace), "reasoning_withheld"),
+        own_text=_shown(log or Log(workspace)),
         open_to_others=_open_to_others(workspace),
         view_lag=_view_lag(workspace),
     )
@@ -96,6 +99,14 @@ def _marks(log: Log, name: str) -> int:
     """Count the marks of one kind."""
     try:
         return sum(event.body.get("mark") == name for event in log.read(sieve=_MARKS) if event.type == "mark")
+    except RecordError:  # what is wrong with the record has signals of its own
+        return 0
+
+
+def _shown(log: Log) -> int:
+    """Count notices of harnesses that hold what recall had put in front of a model."""
+    try:
+        return sum(has_block(log.text(event)) for event in log.read(sieve=_SHOWN))
     except RecordError:  # what is wrong with the record has signals of its own
         return 0
 

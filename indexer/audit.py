@@ -4,6 +4,7 @@ Copies are counted from the texts themselves, not from the keys that are meant t
 """
 
 import json
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -205,6 +206,12 @@ def workers(store: Store) -> set[tuple[str, str]]:
     g = store.generation
     sql = f"SELECT s.session, e.worker FROM exchange_{g} e JOIN session_{g} s ON s.id = e.session WHERE e.worker <> ''"
     return {(str(session), str(worker).removeprefix(f"{OPTED_OUT}/")) for session, worker in store.run(sql)}
+
+
+def lacks(store: Store, pointers: Iterable[str]) -> set[str]:
+    """Return those of these events, by the first characters of their ids, that the index has not taken in."""
+    sql = f"SELECT 1 FROM event_{store.generation} WHERE event >= ? AND event < ? LIMIT 1"
+    return {name for name in pointers if not list(store.run(sql, (name, f"{name}~")))}
 
 
 def pointers(store: Store) -> int:

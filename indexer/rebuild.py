@@ -5,6 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -317,7 +318,8 @@ def backfill(
             progress=embed_progress,
             should_stop=should_stop,
         )
-    counts = {name: getattr(report, name) for name in ("scanned", "inserted", "deduped", "failed")}
+    counts: dict[str, Any] = {n: getattr(report, n) for n in ("scanned", "inserted", "deduped", "failed")}
+    counts |= {"failures": writer.kept(report.failures)} if report.failures else {}
     store.note_run("backfill", counts, now)
     if record:
         writer.record_run(Log(workspace), store, "backfill", counts, now)

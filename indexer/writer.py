@@ -35,6 +35,7 @@ from transcript.workspace import Workspace
 Progress = Callable[[int, int], None]
 BATCH_CHUNKS = 160  # chunks of one transaction: the write lock is held for some tens of milliseconds
 LOCK_SECONDS = 120.0
+MOST_FAILURES, MOST_OF_FAILURE = 20, 160  # that the report of a run keeps
 
 
 @dataclass(slots=True)
@@ -64,7 +65,8 @@ class IndexReport:
         names = ("scanned", "indexed", "chunks", "known", "pointers", "sightings", "marks", "exchanges", "secrets")
         counts: dict[str, Any] = {name: getattr(self, name) for name in names}
         counts |= {"failed": len(self.failed), "skipped": dict(sorted(self.skipped.items()))}
-        return counts
+        counts |= {"failures": kept(self.failed)} if self.failed else {}
+        return counts | ({"estimated": self.estimated_tokens} if self.estimated_tokens else {})
 
 
 def index(
@@ -311,6 +313,11 @@ def watermark(at: Position) -> str:
 def position(text: str) -> Position | None:
     """Return the position that a watermark stands for, None before the first run."""
     return Position(**json.loads(text)) if text else None
+
+
+def kept(failures: list[str]) -> list[str]:
+    """Return the failures of a run as the record keeps them: the first, shortened."""
+    return [line[:MOST_OF_FAILURE] for line in failures[:MOST_FAILURES]]
 
 
 def record_run(log: Log, store: Store, kind: str, counts: dict[str, Any], now: datetime) -> None:

@@ -44,6 +44,7 @@ class Resident:
         self._rooms: dict[str, _Room] = {}
         self._guard = threading.Lock()
         self._count_tokens = TokenCounter()
+        self._estimated = 0
         self._count_tokens("warm up")
 
     def respond(self, harness: str, raw: bytes, left_s: float) -> Reply:
@@ -111,6 +112,9 @@ class Resident:
         hook_turn.beat(self._data, turn.payload, "warm", turn.workspace)
         if turn.workspace is not None:
             self._warm(turn.workspace)
+        if self._count_tokens.fallbacks > self._estimated:
+            self._estimated = self._count_tokens.fallbacks
+            hook_counters.add(self._data, turn.payload.harness, "tokens_estimated")
         missing = turn.record(lock_timeout=LEDGER_LOCK_S)
         if missing and missing not in ("excluded", "refused"):
             hook_counters.add(self._data, turn.payload.harness, f"ledger:{missing}")
