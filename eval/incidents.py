@@ -18,7 +18,7 @@ from recall.version import VERSION
 
 @dataclass(frozen=True, slots=True)
 class Expected:
-    """A signal that must be at a level, with words that its text must hold."""
+    """A signal that must be at a level, with words that its text, its details or what it says to do must hold."""
 
     signal: str
     level: Level
@@ -31,7 +31,7 @@ class Expected:
             return f"{self.signal} is not told"
         if found.level is not self.level:
             return f"{self.signal} is {found.level.name.lower()}, not {self.level.name.lower()}: {found.text}"
-        said = "\n".join((found.text, *found.details))
+        said = "\n".join((found.text, *found.details, found.action))
         return "".join(f"{self.signal} does not say {word!r}: {said}" for word in self.says if word not in said)
 
 

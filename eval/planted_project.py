@@ -5,6 +5,7 @@ It needs no model and no network: vectors are hashed words, and the clock is a d
 
 import hashlib
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, ExitStack
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -22,6 +23,7 @@ from health.gather import gather
 from health.report import assess
 from health.signal import Signal
 from indexer import audit, writer
+from indexer.embedder import Identity
 from indexer.queue import embed
 from indexer.settings import IndexSettings
 from indexer.store import Store
@@ -77,6 +79,7 @@ class Project:
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     now: datetime = NOW
     memory_folders: str = ""
+    during: list[AbstractContextManager[object]] = field(default_factory=list)  # what holds while health reads
 
     def __post_init__(self) -> None:
         self.root, self.data, self.home = (self.folder / name for name in ("project", "data", "home"))
@@ -85,6 +88,7 @@ class Project:
         self.env = {"HOME": str(self.home), "RECALL_HOME": str(self.data)}
         self.settings = IndexSettings()
         self.workspace = init(self.root, self.data)
+        self.load: Callable[[], Identity] = lambda: replace(self.embedder, longer=())
         self._said = 0
 
     @property
@@ -174,17 +178,20 @@ class Project:
 
     def facts(self, *, now: datetime | None = None) -> Facts:
         """Return what health reads here. What belongs to this machine and this program is left out: disk and edits."""
-        found = gather(
-            self.workspace,
-            self.data,
-            self.env,
-            now=now or self.now,
-            settings=self.settings,
-            load=lambda: replace(self.embedder, longer=()),
-            recount=True,
-            consolidation=self.consolidation,
-            memory_folders=self.memory_folders,
-        )
+        with ExitStack() as held:
+            for one in self.during:
+                held.enter_context(one)
+            found = gather(
+                self.workspace,
+                self.data,
+                self.env,
+                now=now or self.now,
+                settings=self.settings,
+                load=self.load,
+                recount=True,
+                consolidation=self.consolidation,
+                memory_folders=self.memory_folders,
+            )
         return replace(found, disk=DiskFacts(), freshness=replace(found.freshness, edited=()))
 
     def signals(self, *, now: datetime | None = None) -> dict[str, Signal]:
