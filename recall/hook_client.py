@@ -20,6 +20,7 @@ SERVICE_SHARE = 0.5
 ANSWER_SHARE = 0.85
 LONGEST_PAYLOAD = 4 << 20
 STRIKES_BEFORE_KILL = 3
+STUCK_S = 10.0  # a service under load answers late; one that hangs answers nobody for so long
 COUNTERS = "hook-counters.log"
 ADDRESS = "run/serve.address"
 STRIKES = "run/serve.strikes"
@@ -179,21 +180,26 @@ def _peer(service: "Socket") -> tuple[int, int]:
 
 
 def _strike(hook: Hook, service: "Socket") -> None:
-    """Note that a service took the call and gave no answer; end it after the third in a row, so that a new one starts.
-
-    The service empties the file whenever it answers. The process to end is the one that listens on this very socket.
+    """Note that a service took the call and gave no answer; end it after the third in a row over a while, so that a
+    new one starts. The service empties the file whenever it answers, in time or not: several clients at once can each
+    meet a busy one. The process to end is the one that listens on this very socket.
     """
     try:
         process, user = _peer(service)
-        descriptor = os.open(f"{hook.data}/{STRIKES}", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        os.write(descriptor, b".")
-        if os.fstat(descriptor).st_size >= STRIKES_BEFORE_KILL and process > 1 and user == os.geteuid():
+        descriptor = os.open(f"{hook.data}/{STRIKES}", os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        now = time.monotonic()
+        os.write(descriptor, b"%.1f\n" % now)
+        strikes = os.pread(descriptor, 4096, 0).split()
+        waited = now - float(strikes[0])
+        if waited < 0:  # before the machine started anew
+            os.ftruncate(descriptor, 0)
+        elif len(strikes) >= STRIKES_BEFORE_KILL and waited >= STUCK_S and process > 1 and user == os.geteuid():
             os.ftruncate(descriptor, 0)
             os.kill(process, 9)
             hook.needs_service = True
             hook.count("service_killed")
         os.close(descriptor)
-    except OSError:
+    except (OSError, ValueError):
         pass
 
 

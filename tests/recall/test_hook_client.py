@@ -11,6 +11,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -31,7 +32,7 @@ from support.hooks import (
 from recall import hook_client
 from recall.contracts import EVENTS
 from recall.harness import HOOK_TIMEOUT_S
-from recall.hook_client import ANSWER_SHARE, LONGEST_DEADLINE_MS, SERVICE_SHARE
+from recall.hook_client import ANSWER_SHARE, LONGEST_DEADLINE_MS, SERVICE_SHARE, STRIKES, STUCK_S
 from recall.service import Limits, Reply
 from transcript.kept_out import kept_out
 
@@ -253,33 +254,59 @@ def test_the_waits_add_up_to_less_than_the_limit_registered_with_the_harness():
     assert hook_client._deadline("-5", 1000) == 1000
 
 
-def test_a_hung_service_is_given_up_in_time_and_ended_after_three_turns(data, tmp_path):
-    """Case recall-hook-timeout (e): the service is dead, its socket still open."""
+@pytest.fixture
+def hung(data, tmp_path) -> Iterator[subprocess.Popen[bytes]]:
+    """A service that is dead, its socket still open."""
     path = tmp_path / "hung.sock"
     code = (
         "import socket, sys; s = socket.socket(socket.AF_UNIX); s.bind(sys.argv[1]); s.listen(50);"
         "print('up', flush=True); sys.stdin.read()"
     )
-    hung = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-    hung.stdout.readline()
+    process = subprocess.Popen([sys.executable, "-c", code, str(path)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+    process.stdout.readline()
     address(data).write_text(f"{path}\n1000\n")
-    try:
-        turns = [run_client(data, payload("why"), HASTY) for _ in range(3)]
-        assert hung.wait(60) == -9
-    finally:
-        hung.kill()
-        hung.stdin.close()
-        hung.stdout.close()
+    yield process
+    process.kill()
+    process.wait()
+    process.stdin.close()
+    process.stdout.close()
 
-    assert [(ran.code, ran.out) for ran in turns] == [(0, b"")] * 3
-    assert counted(data) == {"service_late:receive": 3, "service_killed": 1}
+
+def test_a_hung_service_is_given_up_in_time_and_ended_after_three_turns(data, hung):
+    """Case recall-hook-timeout (e), over more time than a busy one ever needs for an answer."""
+    (data / STRIKES).write_bytes(b"%.1f\n" % (time.monotonic() - 2 * STUCK_S))
+
+    turns = [run_client(data, payload("why"), HASTY) for _ in range(2)]
+
+    assert hung.wait(60) == -9
+    assert [(ran.code, ran.out) for ran in turns] == [(0, b"")] * 2
+    assert counted(data) == {"service_late:receive": 2, "service_killed": 1}
+
+
+def test_a_service_that_several_clients_found_busy_at_once_is_left_alone(data, hung):
+    turns = [run_client(data, payload("why"), HASTY) for _ in range(4)]
+
+    assert hung.poll() is None
+    assert [(ran.code, ran.out) for ran in turns] == [(0, b"")] * 4
+    assert counted(data) == {"service_late:receive": 4}
+
+
+@pytest.mark.parametrize(
+    "held", [b"%.1f\n" % (time.monotonic() + 1e6), b"...", b"\xff\n\n"], ids=["reboot", "old", "junk"]
+)
+def test_strikes_of_another_start_of_the_machine_or_unreadable_ones_kill_nobody(held, data, hung):
+    (data / STRIKES).write_bytes(held)
+
+    run_client(data, payload("why"), HASTY)
+
+    assert hung.poll() is None
 
 
 def test_an_answer_empties_the_strikes(data):
     with serving(data, answering):
-        (data / "run" / "serve.strikes").write_bytes(b"..")
+        (data / STRIKES).write_bytes(b"1.0\n")
         run_client(data, payload("why"))
-        wait_for(lambda: (data / "run" / "serve.strikes").read_bytes() == b"")
+        wait_for(lambda: (data / STRIKES).read_bytes() == b"")
 
 
 def test_a_slow_service_is_left_for_words_and_told_that_it_was_too_late(data):
