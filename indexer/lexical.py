@@ -158,14 +158,14 @@ class _Words:
 
 
 def idf(chunks: int, holding: int) -> float:
-    """Return ln((N' - n + 0.5) / (n + 0.5) + 1) with N' = max(N, 2000); never negative."""
-    total = max(chunks, LEAST_CHUNKS)
+    """Return ln((N' - n + 0.5) / (n + 0.5) + 1) with N' = max(N, n, 2000); never negative."""
+    total = max(chunks, holding, LEAST_CHUNKS)  # a writer may have added chunks since they were counted
     return math.log((total - holding + 0.5) / (holding + 0.5) + 1)
 
 
 def fts_idf(chunks: int, holding: int) -> float:
     """Return the idf that FTS5's bm25() has multiplied in."""
-    value = math.log((chunks - holding + 0.5) / (holding + 0.5))
+    value = math.log((max(chunks, holding) - holding + 0.5) / (holding + 0.5))
     return value if value > 0 else _LEAST_IDF
 
 

@@ -10,6 +10,7 @@ import random
 import pytest
 from support.talk import Talk, indexed, recorded, rows
 
+from indexer import lexical
 from indexer.bm25_fallback import WordRanker
 from indexer.lexical import Cut
 from indexer.rows import TOOL_IDS, RowFilter
@@ -225,3 +226,16 @@ def test_what_tools_print_does_not_change_what_talk_weighs(tmp_path):
 
     assert scores[0].keys() == scores[1].keys()
     assert list(scores[0].values()) == pytest.approx(list(scores[1].values()), rel=0.05)
+
+
+def test_what_was_written_after_the_chunks_were_counted_does_not_stop_a_search(tmp_path, monkeypatch):
+    """Each count is a look of its own at the store, and another process may write between two of them."""
+    talk = Talk()
+    for said in ("the gateway listens on a port", "restart the gateway", "the gateway writes to its own log there"):
+        talk.prompt(said)
+    monkeypatch.setattr(lexical, "indexed_chunks", lambda execute, generation: 1)
+    with indexed(recorded(tmp_path, talk)) as store:
+        found = store.lexical(["gateway"], limit=10)
+
+    assert len(found.hits) == 3
+    assert lexical.idf(5000, 5002) > 0
