@@ -50,6 +50,8 @@ class IndexFacts:
     schema: int = 0
     generation: int = 0
     building_generation: int | None = None
+    building_since: float | None = None
+    building_rows: int = 0
     model: str = ""
     wanted_model: str = ""
     models: Mapping[str, int] = field(default_factory=dict)

@@ -94,11 +94,14 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
     copied, made, agree = audit.copies(store), audit.embeddings(store), audit.agreement(store)
     near, writers = audit.near_pairs(store), audit.writers(store)
     envelopes, prompts = noise.envelopes(store)
+    building = store.building()
     return IndexFacts(
         present=True,
         schema=meta.schema,
         generation=meta.generation,
-        building_generation=store.building(),
+        building_generation=building,
+        building_since=_seconds(audit.rebuild_begun(store)) if building is not None else None,
+        building_rows=store.meta_of(building).n_chunks if building is not None else 0,
         model=meta.model,
         models={meta.model: made.vectors} if made.vectors else {},
         config_hash=meta.config_hash,

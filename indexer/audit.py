@@ -224,6 +224,12 @@ def last_run(store: Store) -> str | None:
     return next((str(row[0]) for row in store.run("SELECT started_at FROM run ORDER BY id DESC LIMIT 1")), None)
 
 
+def rebuild_begun(store: Store) -> str | None:
+    """Return when the last rebuild was begun or gone on with, as it was written; None when that is not kept."""
+    sql = "SELECT started_at FROM run WHERE kind = 'rebuild_begun' ORDER BY id DESC LIMIT 1"
+    return next((str(row[0]) for row in store.run(sql)), None)
+
+
 def watermark_seq(store: Store) -> int:
     """Return the number of the last event that the index has read."""
     try:

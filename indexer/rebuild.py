@@ -24,6 +24,7 @@ from transcript.log import Log
 from transcript.workspace import Workspace
 
 _BATCH = 512
+BEGUN = "rebuild_begun"  # what a run is called that may never end
 
 
 @dataclass(slots=True)
@@ -111,6 +112,7 @@ def _rebuild(
     shape = _shape(store, settings, embedder)
     report.generation, report.resumed = _generation(store, shape)
     g = report.generation
+    store.note_run(BEGUN, {"generation": g}, now)
     report.words = writer.fill(workspace, store, g, settings, now=now, embedder=embedder, progress=progress)
     report.reused = reuse_vectors(store, store.generation, g) if store.generation else 0
     if embedder is not None:

@@ -42,6 +42,27 @@ def presence(facts: Facts) -> Signal:
     )
 
 
+def rebuild_unfinished(facts: Facts, *, warn_seconds: float = 6 * 3600) -> Signal:
+    """Return how long a generation has been in the making; one that nobody goes on with takes space alone."""
+    index = facts.index
+    age = None if index.building_since is None else max(0.0, facts.now - index.building_since)
+    building = index.building_generation is not None
+    level = Level.WARN if building and (age is None or age > warn_seconds) else Level.OK
+    text = "no rebuild is under way"
+    if building:
+        begun = "begun long ago" if age is None else f"begun {span(age)} ago"
+        text = f"generation {index.building_generation} was {begun}: {index.building_rows:,} of {index.rows:,} passages"
+    return Signal(
+        id="rebuild_unfinished",
+        value=None if age is None else round(age),
+        unit="seconds",
+        level=level,
+        text=text,
+        meaning="Until it is whole the generation before serves; a rebuild that was stopped goes on where it was.",
+        action=REBUILD if level else "",
+    )
+
+
 def chunks_by_class(index: IndexFacts) -> Signal:
     """Return how many chunks each source class has."""
     parts = ", ".join(f"{name} {n:,}" for name, n in sorted(index.chunks_by_class.items()) if n)
@@ -186,6 +207,16 @@ KNOWN = (
         fail="missing or unreadable",
         why_never="without an index nothing is recalled",
         remedy="index",
+        safe=True,
+    ),
+    Known(
+        "rebuild_unfinished",
+        indexed(rebuild_unfinished),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="begun > 6 h ago",
+        why_never="the generation before serves",
+        remedy="index rebuild",
         safe=True,
     ),
     Known(

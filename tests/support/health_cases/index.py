@@ -19,6 +19,12 @@ CASES = {
         ("generation 1", "no index", "newer than this version"),
         AT_ONCE,
     ),
+    "rebuild_unfinished": Case(
+        well("index", building_generation=2, building_since=NOW - 7 * HOUR, building_rows=40),
+        well("index", building_generation=2),
+        ("no rebuild is under way", "generation 2 was begun 7.0 h ago: 40 of 64 passages", "begun long ago"),
+        WARNS,
+    ),
     "chunks_by_class": Case(
         well("index", chunks_by_class={}),
         well("index", chunks_by_class={"tool": 90_000, "memory": 0}),
