@@ -3,6 +3,7 @@
 APSW reads the indexes here; the standard `sqlite3` is never imported in this process.
 """
 
+import contextlib
 import threading
 import time
 from collections.abc import Mapping
@@ -141,7 +142,7 @@ class Resident:
             try:
                 if not room.is_warm:
                     room.warm()
-            except (StoreError, LockBusy):
+            except (StoreError, LockBusy, OSError):  # the last: a full disk; the turn is still to be recorded
                 room.close()
 
     def _room(self, workspace: Workspace) -> "_Room":
@@ -195,9 +196,13 @@ class _Room:
         return self._settings, self._audience
 
     def nearest(self, store: Store, vector: Vector, k: int, allowed: RowFilter | None) -> list[Hit]:
-        """Return the chunks nearest to the unit vector: from the mapped file, from the store until that is warm."""
-        if self.is_warm and self._side.refresh(store):
-            return self._side.nearest(vector, k, allowed)
+        """Return the chunks nearest to the unit vector: from the mapped file, from the store until that is warm or
+        where the disk takes no more of it.
+        """
+        if self.is_warm:
+            with contextlib.suppress(OSError):
+                if self._side.refresh(store):
+                    return self._side.nearest(vector, k, allowed)
         return store.nearest(vector, k, allowed)
 
     def warm(self) -> None:

@@ -4,6 +4,7 @@ Cases emb-offline, recall-hook-timeout (b). Public references: openai/tiktoken#3
 thedotmack/claude-mem#3303; topoteretes/cognee-integrations#273.
 """
 
+import errno
 import json
 import os
 import socket
@@ -27,6 +28,7 @@ from support.hooks import (
 )
 
 from indexer.embedder import Embedder
+from indexer.sidefile import SideFile
 from recall.hook_turn import read_beat
 from recall.resident import KEPT_FOR_WORDS_S, Resident
 from recall.warm_model import WarmModel
@@ -162,6 +164,22 @@ def test_what_was_indexed_meanwhile_is_found_by_the_next_prompt(data, workspace)
     )
 
     assert "Basel" in ask(made, "where do the nightly backups go")
+
+
+def test_vectors_answer_though_the_disk_takes_no_more_of_their_mapped_file(data, workspace, monkeypatch):
+    made = resident(data, StubEmbedder)
+    ask(made)
+    said = ("Where do the nightly backups go?", "The nightly backups go to the vault in Basel.")
+    remember(data, project(), said, session="b")
+
+    def full(*_: object) -> None:
+        raise OSError(errno.ENOSPC, "no space left on device")
+
+    monkeypatch.setattr(SideFile, "_write", full)
+
+    assert "Basel" in ask(made, "where do the nightly backups go")
+    newest = ledger_rows(workspace)[-1]
+    assert (newest["mode"], newest["items"][0]["cosine"] is not None, "note" in newest) == ("warm", True, False)
 
 
 def test_an_index_that_was_deleted_is_no_longer_answered_from(data, workspace):
