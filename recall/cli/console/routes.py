@@ -36,6 +36,13 @@ class Route:
 
 
 ROUTES = (
+    Route("/", "pages_start", "start", "Now"),
     Route("/turns", "pages_turns", "turns", "Turns"),
     Route("/turn/{name:path}", "pages_turns", "turn", part="/turns"),
+    Route("/memories", "pages_memories", "memories", "Memories"),
+    Route("/memory/{name:path}", "pages_memories", "memory", part="/memories"),
+    Route("/proposals", "pages_proposals", "proposals", "Proposals"),
+    Route("/proposal/{name:path}", "pages_proposals", "proposal", part="/proposals"),
+    Route("/proposal/{name:path}", "pages_proposals", "prepare", part="/proposals", method="POST"),
+    Route("/health", "pages_health", "health", "Health"),
 )

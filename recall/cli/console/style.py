@@ -51,8 +51,9 @@ dl.facts dt { color: var(--soft) } dl.facts dd { margin: 0; overflow-wrap: anywh
 .decisions { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 0 2rem }
 form.inline label { flex: 1 1 100%; display: flex; flex-direction: column; gap: .25rem }
 form.inline label input, form.inline label textarea { flex: none; width: 100% }
+h2 + ol.list { margin-top: 0 } h2 + ol.list > li:first-child { border-top: 0 }
 blockquote { margin: .25rem 0; padding-left: 1rem; border-left: .2rem solid var(--line) }
-@media (max-width: 40rem) { .line, .line .gutter { display: block } .line .gutter.more { display: none }
+@media (max-width: 40rem) { .line, .line .gutter { display: block } .line .rule { display: none }
   .line .gutter + .value { padding-left: 1ch; margin-left: 1ch; border-left: 2px solid var(--line) } }
 """
 )

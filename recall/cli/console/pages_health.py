@@ -1,0 +1,37 @@
+"""The page of health: the report that `recall health --html` writes, in the console's frame."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING
+
+from health.markup import join, tag
+from recall.cli.console import parts
+from recall.cli.console.asked import Asked, Page
+
+if TYPE_CHECKING:
+    from recall.cli.app import App
+
+
+def health(app: App, asked: Asked) -> Page:
+    """Return the whole report; with `?again=1` a new one, else one that is at most a minute old."""
+    from health.page import badge, sections, summary
+    from recall.cli.console.looked import looked
+
+    found = looked(app, again=asked.query.get("again") == "1")
+    report = found.report
+    return Page(
+        "Health",
+        join(
+            tag(
+                "p",
+                badge(report.level),
+                " ",
+                parts.when(datetime.fromtimestamp(report.at, UTC), asked.now),
+                " ",
+                parts.link("look again", parts.address("/health", again="1")),
+            ),
+            summary(report),
+            sections(report, found.captures),
+        ),
+    )

@@ -1,0 +1,60 @@
+"""The first page: what is wrong, and what the newest turns were given."""
+
+from __future__ import annotations
+
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from health.markup import Html, join, tag
+from recall.cli.console import parts
+from recall.cli.console.asked import Asked, Page
+from recall.cli.console.pages_turns import turn_entry
+
+if TYPE_CHECKING:
+    from health.report import Report
+    from recall.cli.app import App
+
+MOST_PROBLEMS = 8
+TURNS = 8
+LOOK_BACK = 50
+
+
+def start(app: App, asked: Asked) -> Page:
+    """Return the problems of health, the worst first, and the newest turns."""
+    from recall.cli.console.looked import looked
+
+    report = looked(app).report
+    return Page("Now", join(_problems(report), _turns(app, asked)))
+
+
+def _problems(report: Report) -> Html:
+    from health.page import badge, problem
+
+    bad = sorted((one for one in report.signals if one.level), key=lambda one: -one.level)
+    left = len(bad) - MOST_PROBLEMS
+    more = f"{left:,} more, and every signal" if left > 0 else "every signal"
+    return parts.section(
+        "Health",
+        tag("p", badge(report.level), " ", parts.link(more, "/health")),
+        *(map(problem, bad[:MOST_PROBLEMS]) if bad else (tag("p", "Nothing is wrong."),)),
+        id_="health",
+    )
+
+
+def _turns(app: App, asked: Asked) -> Html:
+    from recall import ledger
+    from recall.cli.reading import door
+
+    log = app.log(app.workspace())
+    exit_ = door(app, log.workspace)
+    newest = islice(ledger.turns(log, modes=(*ledger.MODES, ledger.START_MODE)), LOOK_BACK)
+    found = islice((one for one in newest if exit_.lets_event(log, one)), TURNS)
+    return parts.section(
+        "Newest turns",
+        parts.listing(
+            (turn_entry(one, log.body(one), asked) for one in found),
+            empty="No turn yet: no hook has answered here, and nothing was searched for.",
+        ),
+        tag("p", parts.link("all turns", "/turns")),
+        id_="turns",
+    )
