@@ -5,6 +5,7 @@ short goes on with the projects that it had not reached.
 """
 
 import json
+import os
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, field, replace
@@ -14,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from recall.schedule_times import Due, is_due, last_due, missed
-from transcript.event import stamp
+from transcript.event import moment, stamp
 from transcript.lock import FileLock, holder
 from transcript.paths import read_derived, secure_dir, write_atomic
 from transcript.roots import excluded, read_table
@@ -79,6 +80,8 @@ def read(data: Path) -> Nights:
         projects = {name: _held(one) for name, one in held.get("projects", {}).items()}
         day = date.fromisoformat(held["due"]) if held.get("due") else None
         words = {name: str(held.get(name, "")) for name in ("kind", "at", "state")}
+        if words["at"]:
+            moment(words["at"])
         return Nights(**words, due=day, missed=int(held.get("missed", 0)), projects=projects)
     except (AttributeError, KeyError, TypeError, ValueError):
         return Nights()
@@ -97,7 +100,8 @@ def projects(data: Path) -> dict[str, Path]:
     for name, entry in read_table(data).items():
         if not Workspace(name, data / "workspaces" / name, None).head_file.exists():
             continue
-        root = next((Path(one) for one in entry.roots if Path(one).is_dir() and not excluded(Path(one), data)), None)
+        there = [Path(one) for one in entry.roots if os.path.isdir(one)]  # noqa: PTH112 - no error, whoever may look
+        root = next((one for one in there if not excluded(one, data)), None)
         if root is not None:
             found[name] = root
     return found
@@ -173,4 +177,11 @@ def _night(
 
 
 def _held(fields: Mapping[str, Any]) -> Held:
-    return Held(**{**fields, "failed": tuple(map(str, fields["failed"])), "in_a_row": int(fields["in_a_row"])})
+    moment(str(fields["at"]))
+    words = {name: str(fields[name]) for name in ("root", "at", "due", "state")}
+    return Held(
+        **words,
+        failed=tuple(map(str, fields["failed"])),
+        seconds=float(fields["seconds"]),
+        in_a_row=int(fields["in_a_row"]),
+    )

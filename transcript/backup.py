@@ -154,7 +154,8 @@ def read_manifest(place: Path) -> Manifest:
         raise BackupError(f"{place / MANIFEST} cannot be read as a backup's manifest; take another backup") from None
     if type(schema) is not int or schema > SCHEMA:
         raise BackupNewer(f"the backup is of version {schema}, this program reads {SCHEMA}; upgrade recall")
-    if not (manifest.workspace == USER or is_id(manifest.workspace)):
+    whose = manifest.workspace == USER or is_id(manifest.workspace)
+    if not whose or not all(isinstance(root, str) for root in manifest.roots):
         raise BackupError(f"{place / MANIFEST} does not say whose workspace it holds; take another backup")
     if held != _sum(manifest):
         raise BackupError(f"{place / MANIFEST} was changed or damaged; take another backup")

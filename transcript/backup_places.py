@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from transcript.event import stamp
+from transcript.event import moment, stamp
 from transcript.lock import FileLock
 from transcript.paths import read_derived, secure_dir, write_atomic
 from transcript.workspace import Workspace
@@ -36,11 +36,15 @@ def _rows(table: dict[str, Any], name: str) -> list[dict[str, Any]]:
 
 
 def _whole(row: object) -> bool:
-    return (
-        isinstance(row, dict)
-        and all(isinstance(row.get(key), str) for key in ("path", "at"))
-        and all(type(row.get(key)) is int for key in ("files", "bytes", "events"))
-    )
+    try:
+        return (
+            isinstance(row, dict)
+            and isinstance(row["path"], str)
+            and bool(moment(row["at"]))
+            and all(type(row[key]) is int for key in ("files", "bytes", "events"))
+        )
+    except (KeyError, TypeError, ValueError):
+        return False
 
 
 def set_aside(data: Path, name: str) -> list[Path]:

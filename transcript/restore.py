@@ -116,7 +116,7 @@ def _root(manifest: Manifest, project: Path | None) -> Path | None:
         return None
     found = [project] if project is not None else [Path(root) for root in manifest.roots]
     for path in found:
-        if path.is_dir():
+        if os.path.isdir(path):  # noqa: PTH112 - no error, whatever a manifest names
             return Path(os.path.realpath(path))
     where = project or (manifest.roots[0] if manifest.roots else "its project")
     raise BackupError(f"no folder {where} here; name the project's folder with --project PATH")

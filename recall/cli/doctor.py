@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from health.report import Report
 
 SHOWN = 20  # lines of evidence
+INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended
 
 
 @click.command()
@@ -137,7 +138,10 @@ def _run(line: str, *, yes: bool) -> int:
         words.append("--yes")
     note(f"recall {shlex.join(words)}")
     with contextlib.redirect_stdout(sys.stderr):
-        return run(words)
+        code = run(words)
+    if code == INTERRUPTED:  # a person who stops one remedy wants none of the others
+        raise KeyboardInterrupt
+    return code
 
 
 def _changes(before: Report, after: Report, ids: set[str]) -> dict[str, tuple[str, str]]:

@@ -65,15 +65,18 @@ def isolated() -> list[str]:
 def night_of(root: Path, seconds: float, data: Path, env: Mapping[str, str]) -> Outcome:
     """Run the night of one project; what is not over after so many seconds is ended with all that it started."""
     own = {name: value for name, value in env.items() if name != "RECALL_CHILD"}  # a child of ours captures nothing
-    child = subprocess.Popen(
-        [*isolated(), *NIGHT],
-        cwd=root,
-        env={**own, "RECALL_HOME": str(data)},
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.DEVNULL,
-        start_new_session=True,
-    )
+    try:
+        child = subprocess.Popen(
+            [*isolated(), *NIGHT],
+            cwd=root,
+            env={**own, "RECALL_HOME": str(data)},
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    except OSError as error:  # a folder that may not be entered, or went away just now: the others have their night
+        return Outcome(FAILED, (f"could not be started ({error.strerror})",))
     try:
         out, _ = child.communicate(timeout=seconds)
     except subprocess.TimeoutExpired:

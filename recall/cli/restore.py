@@ -45,13 +45,13 @@ def command(
     if not dry_run:
         stop_service(data)  # it holds files of the folder that is renamed
     done = restore(place, data, project=project, replace=replace, dry_run=dry_run, now=app.now())
+    if not as_json:
+        say("\n".join(_lines(done, dry_run)))  # before what may still fail: the record is in its place
     if not dry_run:
         stop_service(data)  # one that a turn started meanwhile holds the old index
         _bring_up(app, done, data)
     if as_json:
         emit(_row(done, dry_run))
-        return
-    say("\n".join(_lines(done, dry_run)))
 
 
 def _place(app: App, folder: Path, project: Path | None) -> Path:

@@ -153,6 +153,26 @@ def test_a_remedy_that_does_not_mend_is_run_once(well, recall, monkeypatch):
     assert printed["changed"] == {}
 
 
+def test_ctrl_c_in_one_remedy_ends_them_all(well, recall, monkeypatch):
+    words_lost(well)
+    session_not_taken_in(well)
+    begun: list[str] = []
+
+    def interrupted(name):
+        def raises(*given, **more):
+            begun.append(name)
+            raise KeyboardInterrupt
+
+        return raises
+
+    monkeypatch.setattr("recall.cli.sync.command.callback", interrupted("sync"))
+    monkeypatch.setattr("recall.cli.index.rebuild.callback", interrupted("index rebuild"))
+
+    told = recall("doctor", "--fix", "--yes")
+
+    assert (told.code, begun) == (130, ["sync"])
+
+
 def test_the_evidence_is_shown(well, recall):
     words_lost(well)
     told = recall("doctor", "word_index")

@@ -14,7 +14,7 @@ from recall import nights
 from recall.nights import Ended, Nights, Outcome
 from transcript.lock import FileLock
 from transcript.log import Log
-from transcript.roots import exclude
+from transcript.roots import change_table, exclude
 from transcript.workspace import init
 
 MORNING = datetime(2026, 6, 2, 3, 20, tzinfo=UTC)
@@ -152,6 +152,17 @@ def test_a_lock_whose_holder_died_stops_nobody(data):
     assert call(data, Worker()).state == "complete"
 
 
+def test_a_folder_that_cannot_even_be_looked_at_keeps_no_other_from_its_night(data):
+    def change(table):
+        next(iter(table.values())).roots = ["/" + "x" * 300]
+
+    change_table(data, change)
+    worker = Worker()
+
+    assert call(data, worker).state == "complete"
+    assert len(worker.seen) == 2
+
+
 def test_excluded_and_vanished_projects_have_none(data, tmp_path):
     exclude(tmp_path / "api", data)
     (tmp_path / "shop").rename(tmp_path / "elsewhere")
@@ -170,7 +181,17 @@ def test_on_demand_it_runs_though_none_is_due(data):
     assert len(worker.seen) == 3
 
 
-@pytest.mark.parametrize("bad", [b"", b"[]", b"{", b'{"projects": 3}', b'{"due": "soon"}', b'{"projects": {"a": {}}}'])
+ROW = {"root": "/a", "at": "2026-06-01T03:20:00Z", "due": "2026-06-01", "state": "complete", "failed": [], "seconds": 1}
+BAD_ROWS = [{"at": "soon"}, {"at": 7}, {"seconds": "long"}, {"in_a_row": None}, {"failed": 3}]
+
+
+@pytest.mark.parametrize(
+    "bad",
+    [
+        *(b"", b"[]", b"{", b'{"projects": 3}', b'{"due": "soon"}', b'{"at": "soon"}', b'{"projects": {"a": {}}}'),
+        *(json.dumps({"projects": {"a": {**ROW, "in_a_row": 0, **row}}}).encode() for row in BAD_ROWS),
+    ],
+)
 def test_a_damaged_file_is_as_none(data, bad):
     (data / "run").mkdir(exist_ok=True)
     (data / nights.FILE).write_bytes(bad)

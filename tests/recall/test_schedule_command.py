@@ -237,6 +237,14 @@ def test_a_projects_night_that_dies_has_failed(tmp_path, monkeypatch):
     assert cli_nights.night_of(tmp_path, 60, tmp_path, {}) == Outcome("failed", ("ended with exit code 3",))
 
 
+def test_a_projects_night_that_cannot_begin_has_failed(tmp_path):
+    (tmp_path / "file").touch()
+
+    found = cli_nights.night_of(tmp_path / "file", 60, tmp_path, {})
+
+    assert found == Outcome("failed", ("could not be started (Not a directory)",))
+
+
 def test_a_projects_night_that_hangs_has_failed_and_is_ended(tmp_path, monkeypatch):
     in_place_of_the_night(monkeypatch, "import time; time.sleep(600)")
 

@@ -378,6 +378,7 @@ def test_a_list_of_backups_that_is_damaged_is_an_empty_one(here):
     assert len(known(project.data, project.workspace.id)) == 1
     path = project.data / "run" / "backups.json"
 
-    for held in (b"[", b"[]", b'{"%s": 3}', b'{"%s": [{"path": "/x"}]}'):
+    undated = b'{"%s": [{"path": "/x", "at": "yesterday", "files": 1, "bytes": 1, "events": 1}]}'
+    for held in (b"[", b"[]", b'{"%s": 3}', b'{"%s": [{"path": "/x"}]}', undated):
         path.write_bytes(held.replace(b"%s", project.workspace.id.encode()))
         assert known(project.data, project.workspace.id) == []
