@@ -133,6 +133,8 @@ def remove(kind: str, job: Job, env: Mapping[str, str], run: Run = run_program) 
     if not status(kind, job, env, run).installed:
         return False
     run(_disabling(kind, job), b"")  # a manager that does not answer reads the folder at its next start
+    if kind == "systemd":  # when it last ran
+        run(["systemctl", "--user", "clean", "--what=state", f"{job.name}.timer"], b"")
     for path in files(kind, job, env):
         path.unlink(missing_ok=True)
     if kind == "systemd":

@@ -1,5 +1,6 @@
 """The nightly call in real schedulers: systemd reads the units, a cron daemon runs the line."""
 
+import json
 import os
 import shutil
 import subprocess
@@ -76,6 +77,90 @@ def test_systemd_calls_each_hour_through_both_changes_of_the_clocks(day):
 
     hours = [line.split()[-2][:2] for line in found.stdout.splitlines() if f"{day} " in line and "UTC" not in line]
     assert hours == (["01", "03", "04", "05"] if day == "2026-03-29" else ["01", "02", "03", "04"])
+
+
+SYSTEMD = "/lib/systemd/systemd"
+UP = ("running\n", "degraded\n")  # the second: a unit of somebody else has failed
+MANAGER = f"""\
+mount --make-rprivate / && mount -t tmpfs tmpfs /run && mkdir -p /run/systemd/system "$XDG_RUNTIME_DIR" &&
+chmod 700 "$XDG_RUNTIME_DIR" && exec {SYSTEMD} --user
+"""
+
+
+class Manager:
+    """A user's systemd at work, in a file system of its own where /run says that systemd runs the machine."""
+
+    def __init__(self, home: Path, data: Path) -> None:
+        self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "RECALL_HOME": str(data)}
+        self.env |= {"XDG_RUNTIME_DIR": "/run/user/0", "LANG": "C.UTF-8"}
+        self.process = subprocess.Popen(
+            ["unshare", "--mount", "sh", "-c", MANAGER],
+            env=self.env,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+
+    def run(self, *words: str, cwd: Path | None = None) -> subprocess.CompletedProcess[str]:
+        """Run a program where the manager can be reached."""
+        inside = ["nsenter", f"--target={self.process.pid}", "--mount", f"--wd={cwd or '/'}", *words]
+        return subprocess.run(inside, env=self.env, capture_output=True, text=True, check=False)
+
+    def end(self) -> None:
+        """Let it leave, with all that it started."""
+        self.run("systemctl", "--user", "exit")
+        try:
+            self.process.wait(timeout=30)
+        except subprocess.TimeoutExpired:
+            self.process.kill()
+            self.process.wait()
+
+
+@pytest.fixture
+def manager(tmp_path) -> Iterator[Manager]:
+    if os.geteuid() != 0 or subprocess.run(["unshare", "--mount", "true"], check=False).returncode:
+        pytest.skip("needs root, and the right to a mount namespace")
+    home = tmp_path / "home"
+    home.mkdir()
+    started = Manager(home, tmp_path / "50% of 'my' $data")
+    try:
+        wait_for(lambda: started.run("systemctl", "--user", "is-system-running").stdout in UP, seconds=60)
+        yield started
+    finally:
+        started.end()
+
+
+@pytest.mark.skipif(not Path(SYSTEMD).exists(), reason="no systemd here")
+@needs("systemctl", "unshare", "nsenter")
+def test_systemd_runs_the_night_of_every_project_at_its_time(manager, tmp_path, monkeypatch):
+    """Installed a minute or two before it is due. The timer fires, the night is held, and taken out nothing is left."""
+    data = Path(manager.env["RECALL_HOME"])
+    monkeypatch.setenv("RECALL_HOME", str(data))
+    folder = git_project(tmp_path / "shop api")
+    monkeypatch.chdir(folder)
+    take_in(folder, [exchanges([("which port", "Port 8443, behind the proxy.")])], words_only=True)
+    due = datetime.now() + timedelta(seconds=75)
+    (data / "config.toml").write_text(f'[schedule]\nat = "{due:%H:%M}"\njitter_minutes = 0\n')
+
+    def recall(*words: str) -> subprocess.CompletedProcess[str]:
+        return manager.run(str(program()), *words, cwd=folder)
+
+    def timers() -> str:
+        return manager.run("systemctl", "--user", "list-timers", "--all", "--no-legend").stdout
+
+    installed = recall("schedule", "install")
+    assert (installed.returncode, "systemd" in installed.stdout) == (0, True), installed.stderr
+    assert timers().count("recall-night-") == 2  # the timer and what it starts
+    assert nights.read(data).at == ""
+    wait_for(lambda: nights.read(data).state, seconds=300)
+
+    held = nights.read(data)
+    assert (held.state, held.due) == ("complete", due.date())
+    assert [(one.root, one.state) for one in held.projects.values()] == [(str(folder), "complete")]
+    status = json.loads(recall("schedule", "status", "--json").stdout)["installed"]
+    assert status == {"kind": "systemd", "installed": True, "same": True, "enabled": True}
+    assert recall("schedule", "remove").returncode == 0
+    assert timers() == ""
+    assert list((tmp_path / "home").rglob("*recall-night*")) == []
 
 
 @pytest.fixture
