@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from health.markup import Html, join, tag
 from recall.cli.console import explained, parts
-from recall.cli.console.asked import Asked, Goto, Page
+from recall.cli.console.asked import Asked, Page
 from transcript.filters import agent_of
 from transcript.telling import counted, session_name
 
@@ -74,7 +74,7 @@ def turn_entry(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
         parts.link(prompt, parts.address("/turn", event.id)),
         below=tag(
             "div",
-            _outcome(body),
+            outcome(body),
             " ",
             parts.when(event.ts, asked.now),
             tag("span", f" · {agent_of(event) or 'unknown'}", class_="soft"),
@@ -83,7 +83,7 @@ def turn_entry(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
     )
 
 
-def turn(app: App, asked: Asked) -> Page | Goto:
+def turn(app: App, asked: Asked) -> Page:
     """One turn in full: the block as injected, how it was decided, each item with its bars, what was left out."""
     from recall import ledger
     from recall.cli.reading import door
@@ -111,7 +111,7 @@ def _head(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
         parts.facts(
             {
                 "when": parts.when(event.ts, asked.now),
-                "result": _outcome(body),
+                "result": outcome(body),
                 "harness": agent_of(event),
                 "session": parts.link(
                     session_name(session), parts.address("/session", session, around=event.id, anchor=event.id)
@@ -208,7 +208,8 @@ def linked(text: str) -> Html:
     return join(*made, text[at:])
 
 
-def _outcome(body: Mapping[str, Any]) -> Html:
+def outcome(body: Mapping[str, Any]) -> Html:
+    """Return what came of a turn: how many items, or nothing and why."""
     from recall.explain import silence
 
     items = body.get("items", [])

@@ -23,7 +23,7 @@ _STEPS = ((365 * 86400, "year"), (30 * 86400, "month"), (86400, "day"), (3600, "
 def address(page: str, name: str = "", *, anchor: str = "", **query: str | None) -> str:
     """Return the address of a page: `address("/turn", id)`; what is empty in query is left out."""
     path = f"{page}/{_quoted(name)}" if name else page
-    asked = urlencode({key: value for key, value in query.items() if value}, errors="replace")
+    asked = urlencode({key.rstrip("_"): value for key, value in query.items() if value}, errors="replace")
     return path + (f"?{asked}" if asked else "") + (f"#{_quoted(anchor)}" if anchor else "")
 
 
@@ -110,6 +110,15 @@ def paging(newer: str | None, older: str | None) -> Html:
     if newer is None and older is None:
         return Html("")
     ways = ((newer, "← newer"), (older, "older →"))
+    shown = (link(text, to) if to is not None else tag("span") for to, text in ways)
+    return tag("nav", *shown, class_="paging", aria_label="Pages")
+
+
+def stepping(older: str | None, newer: str | None) -> Html:
+    """Return links through what is read from old to new: to what was before this page, and to what came after it."""
+    if older is None and newer is None:
+        return Html("")
+    ways = ((older, "↑ before this"), (newer, "after this ↓"))
     shown = (link(text, to) if to is not None else tag("span") for to, text in ways)
     return tag("nav", *shown, class_="paging", aria_label="Pages")
 

@@ -27,6 +27,13 @@ pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--box); bo
 .track { fill: var(--d0) } .plus { fill: var(--a) } .minus { fill: var(--fail) }
 svg.gauge { display: inline-block; width: 8rem; height: .8rem; margin: 0; vertical-align: baseline }
 .mark { fill: var(--text) }
+.timeline > .row { display: grid; grid-template-columns: minmax(0, 1fr) minmax(0, 19rem); gap: .25rem 1.25rem;
+  padding: .6rem 0; border-top: 1px solid var(--line) }
+.said.prompt { border-left: .3rem solid var(--a); padding-left: .75rem } .who { margin-bottom: .2rem }
+.timeline aside { background: var(--box); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .75rem;
+  font-size: .9rem; align-self: start }
+.timeline aside ul, ul.calls { list-style: none; padding: 0; margin: .25rem 0 } .timeline aside svg { width: 4rem }
+ul.calls li { overflow-wrap: anywhere; padding: .1rem 0 }
 .paging { display: flex; justify-content: space-between; gap: 1rem; margin: 1rem 0 }
 form.inline { display: flex; flex-wrap: wrap; gap: .5rem; margin: 1rem 0; align-items: center }
 input, select, textarea, button { font: inherit; color: inherit; background: var(--page); border: 1px solid var(--soft);
@@ -36,6 +43,7 @@ button { background: var(--box); cursor: pointer; font-weight: 700 }
 button[disabled] { cursor: default; color: var(--soft) }
 dl.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .1rem 1rem; margin: .75rem 0 }
 dl.facts dt { color: var(--soft) } dl.facts dd { margin: 0; overflow-wrap: anywhere }
+@media (max-width: 48rem) { .timeline > .row { grid-template-columns: minmax(0, 1fr) } }
 @media (max-width: 30rem) { .bars svg { width: 6rem } }
 @media print { header.bar, .paging, form { display: none } }
 .proposal { font: .9em/1.5 ui-monospace, monospace; background: var(--box); border: 1px solid var(--line);
