@@ -28,7 +28,7 @@ COMPLETE, FAILED, CUT, BUSY, NOT_DUE = "complete", "failed", "cut", "busy", "not
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """How the night of one project ended: complete, failed or busy (another consolidation held it)."""
+    """How the night of one project ended: complete, failed or busy (another consolidation works; it is still owed)."""
 
     state: str
     failed: tuple[str, ...] = ()  # the parts that failed
@@ -61,7 +61,7 @@ class Nights:
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """What a call did: complete, failed, cut (time was over), busy (another runs) or not due."""
+    """What a call did: complete, failed, cut (time was over), busy (another runs, or works in a project) or not due."""
 
     state: str
     due: Due
@@ -161,7 +161,7 @@ def _night(
         done[name] = held[name] = Held(
             root=str(here[name]),
             at=stamp(now),
-            due=day,
+            due=(held[name].due if name in held else "") if outcome.state == BUSY else day,
             state=outcome.state,
             failed=outcome.failed,
             seconds=round(clock() - began, 1),
@@ -169,6 +169,9 @@ def _night(
         )
         write(data, replace(read(data), projects=held))
     waiting = tuple(str(here[name]) for name in left if name not in done)
+    if any(one.state == BUSY for one in done.values()):  # the next call finds the night due, and does only those
+        write(data, replace(read(data), at=stamp(now), state=BUSY, projects=held))
+        return Ended(BUSY, due, done, waiting)
     bad = any(one.state == FAILED for name, one in held.items() if one.due == day)
     state = FAILED if bad else CUT if waiting else COMPLETE
     never = missed(due, known.due)

@@ -15,7 +15,7 @@ from pathlib import Path
 from recall.cli.app import App
 from recall.cli.main import HOME, START, isolation_flags
 from recall.config import Config, load
-from recall.nights import BUSY, FAILED, NOT_DUE, Ended, Outcome, run
+from recall.nights import FAILED, NOT_DUE, Ended, Outcome, run
 from recall.operations_settings import LogSettings
 
 GOODBYE_S = 10.0
@@ -37,7 +37,7 @@ def nightly(app: App, *, anyway: bool) -> Ended:
         minutes=settings.minutes,
         anyway=anyway,
     )
-    if ended.state not in (BUSY, NOT_DUE):
+    if not ended.note and ended.state != NOT_DUE:
         _log(ended, app.data, config.logs())
     return ended
 

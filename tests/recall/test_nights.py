@@ -97,6 +97,28 @@ def test_a_failed_project_does_not_keep_the_next_ones_from_their_night(data):
     assert {one.in_a_row for one in nights.read(data).projects.values()} == {0}
 
 
+def test_a_project_in_which_another_consolidation_works_is_owed_its_night_and_has_it_with_the_next_call(data):
+    worker = Worker()
+    held = ["shop"]
+
+    def work(root: Path, seconds: float) -> Outcome:
+        done = worker(root, seconds)
+        return Outcome("busy") if root.name in held else done
+
+    def called(hours: float) -> Ended:
+        now = MORNING + timedelta(hours=hours)
+        return nights.run(data, work, now=now, at=time(3, 17), minutes=60, zone=UTC, clock=worker.clock)
+
+    first = called(0)
+    assert (first.state, nights.read(data).due) == ("busy", None)
+    held.clear()
+    second = called(1)
+
+    assert worker.seen[3:] == ["shop"]
+    assert (second.state, nights.read(data).due, nights.read(data).missed) == ("complete", date(2026, 6, 2), 0)
+    assert called(2).state == "not due"
+
+
 def test_what_the_time_does_not_reach_comes_first_in_the_next_night(data):
     worker = Worker(minutes=40)
 
