@@ -256,12 +256,11 @@ def _first_part(hook: Hook) -> None:
         hook.stage = "print"
         while found:
             found = found[os.write(1, found) :]
-    except OutOfTime:
-        hook.count("deadline:" + hook.stage)
     except BrokenPipeError:
         hook.count("reader_gone")
     except BaseException as error:
-        hook.count(f"error:{hook.stage}:{type(error).__name__}")
+        late = OutOfTime in (type(error), type(error.__cause__))  # the second: raised while a class was being made
+        hook.count(f"deadline:{hook.stage}" if late else f"error:{hook.stage}:{type(error).__name__}")
 
 
 def _second_part(hook: Hook) -> None:

@@ -32,7 +32,15 @@ from support.hooks import (
 from recall import hook_client
 from recall.contracts import EVENTS
 from recall.harness import HOOK_TIMEOUT_S
-from recall.hook_client import ANSWER_SHARE, LONGEST_DEADLINE_MS, SERVICE_SHARE, STRIKES, STUCK_S
+from recall.hook_client import (
+    ANSWER_SHARE,
+    LONGEST_DEADLINE_MS,
+    SERVICE_SHARE,
+    STRIKES,
+    STUCK_S,
+    Hook,
+    OutOfTime,
+)
 from recall.service import Limits, Reply
 from transcript.kept_out import kept_out
 
@@ -252,6 +260,21 @@ def test_the_waits_add_up_to_less_than_the_limit_registered_with_the_harness():
     assert hook_client.DEADLINE_MS <= LONGEST_DEADLINE_MS < HOOK_TIMEOUT_S * 1000
     assert hook_client._deadline("99999", 1000) == LONGEST_DEADLINE_MS
     assert hook_client._deadline("-5", 1000) == 1000
+
+
+def test_time_that_is_over_while_a_class_is_made_is_no_error_of_ours(data, monkeypatch):
+    """Python before 3.12 wraps what `__set_name__` raises: the alarm can strike there while a module is imported."""
+
+    def wrapped(hook: Hook) -> bytes:
+        hook.stage = "words"
+        raise RuntimeError("Error calling __set_name__") from OutOfTime()
+
+    monkeypatch.setattr(hook_client, "answer", wrapped)
+    monkeypatch.setattr(hook_client, "_set_alarm", lambda *_: None)
+
+    hook_client._first_part(Hook(str(data), "claude-code", SITE))
+
+    assert counted(data) == {"deadline:words": 1}
 
 
 @pytest.fixture
