@@ -69,9 +69,14 @@ class Resident:
         if turn.workspace is None:
             turn.silent("no_workspace")
         else:
-            room = self._room(turn.workspace)
-            with room.lock:
-                output = self._search(room, turn, started + left_s)
+            room, until = self._room(turn.workspace), started + left_s
+            if room.lock.acquire(timeout=max(until - time.monotonic(), 0)):
+                try:
+                    output = self._search(room, turn, until)
+                finally:
+                    room.lock.release()
+            else:  # its client has gone: one searched for all the same would make the next ones late too
+                output = turn.silent("deadline")
         return Reply(output, lambda delivered: self._record(turn, delivered))
 
     def _open(self, payload: Payload, started: float) -> Reply:

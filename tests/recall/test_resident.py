@@ -133,6 +133,22 @@ def test_a_model_that_takes_a_minute_costs_its_share_of_the_time_once(data, work
     assert second in ("model_busy", "model_slow")
 
 
+def test_who_waited_its_whole_time_for_another_turn_is_searched_for_no_more(data, workspace, monkeypatch):
+    """Else a service that once fell behind answers each next prompt too late."""
+    made = resident(data, StubEmbedder)
+    made.respond("claude-code", payload(QUESTION, session_id="a"), 60)
+    room = made._room(workspace)
+    searched = []
+    monkeypatch.setattr(Resident, "_search", lambda *_: searched.append(1) or b"")
+
+    with room.lock:
+        waited = made.respond("claude-code", payload(QUESTION, session_id="b"), 0.01)
+    made.respond("claude-code", payload(QUESTION, session_id="c"), 60)
+
+    assert waited.output == b""
+    assert len(searched) == 1
+
+
 @pytest.mark.parametrize("failure", ["zero", "nan", "short"])
 def test_a_vector_that_cannot_be_used_is_refused_and_words_answer(failure, data, workspace):
     assert "7443" in ask(resident(data, lambda: StubEmbedder(failures={"invoice gateway": failure})))
