@@ -394,4 +394,5 @@ class Facts:
     quality: QualityFacts = field(default_factory=QualityFacts)
     machine: MachineFacts = field(default_factory=MachineFacts)
     since: float | None = None  # turns, counters and series are those from then on
+    project: str = ""  # what its folder is called
     broken: tuple[str, ...] = ()  # groups of these facts that could not be read, each with the kind of error

@@ -106,6 +106,7 @@ def gather(
         workspace=workspace.id,
         now=at,
         since=since,
+        project=workspace.root.name if workspace.root else "",
         machine=MachineFacts(platform.system(), platform.python_version(), os.cpu_count()),
         record=read("record", lambda: record_facts(workspace, sessions=_sessions(workspace), log=log), RecordFacts()),
         index=index,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 CARD = ("duplicate_ratio", "embeddings_failed")  # told before everything else
 FIRST_SCREEN = (*CARD, "capture_lag", "unindexed", "vector_search", "embedder")
 MOST_DETAILS = 5
+MOST_NAMED = 6
 MOST_CHARS = 400  # of one text; --json has it whole
 INDENT = 6
 NAME_WIDTH = 28
@@ -48,7 +49,8 @@ def rows(report: Report, *, every: bool = False) -> Iterator[Row]:
     bad = sorted((s for s in report.signals if s.level), key=lambda s: -s.level)
     first = [s for s in report.signals if not s.level and _is_first(s)]
     rest = [s for s in report.signals if not s.level and not _is_first(s)]
-    yield Row(f"workspace {one_line(report.workspace)}  {minute(report.at)}", report.level)
+    name = f"{one_line(report.project)}  " if report.project else ""
+    yield Row(f"{name}workspace {one_line(report.workspace)}  {minute(report.at)}", report.level)
     yield Row(card(report))
     yield Row(areas(report))
     if news := since(report):
@@ -62,6 +64,8 @@ def rows(report: Report, *, every: bool = False) -> Iterator[Row]:
         yield from map(_line, rest)
     else:
         yield Row(f"{counted(len(rest), 'more signal is', 'more signals are')} ok; --all shows them", indent=0)
+    if bad:  # what a terminal shows of a long report is its end
+        yield Row(f"in short: {_named(bad)}", indent=0)
 
 
 def card(report: Report) -> str:
@@ -93,6 +97,13 @@ def one_line(text: str) -> str:
     """Return a text on one line and not endless: what a file was called forges no line of the report."""
     folded = " ".join(text.splitlines())
     return folded if len(folded) <= MOST_CHARS else f"{folded[:MOST_CHARS]} … ({len(folded):,} characters)"
+
+
+def _named(bad: Sequence[Signal]) -> str:
+    """The names of what is wrong, the worst first; with many, how many are left out."""
+    named = [f"{signal.level.name.lower()} {one_line(signal.id)}" for signal in bad[:MOST_NAMED]]
+    left = f", and {len(bad) - MOST_NAMED:,} more" if len(bad) > MOST_NAMED else ""
+    return f"{', '.join(named)}{left}"
 
 
 def _is_first(signal: Signal) -> bool:

@@ -1,23 +1,22 @@
 """The health report as one HTML page: no script, no request, light and dark, readable without a mouse."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, date, datetime
 
-from health import charts
-from health.charts import Figure, Shown
-from health.facts import Point
+from health.calendars import calendar
+from health.charts import table
 from health.known import Area
 from health.layout import CARD, one_line, since
 from health.markup import Html, join, page, tag
+from health.over_time import over_time
 from health.report import Report
-from health.series import stored_bytes
-from health.signal import Level, Signal, size
+from health.signal import Level, Signal
 from health.style import STYLE
 from recall.version import VERSION
 from transcript.telling import counted, minute
 
-MOST_DETAILS = 20  # of one signal; --json has all of them
+MOST_DETAILS = 10  # of one signal; --json has all of them
 
 
 def render(report: Report, captures: Mapping[str, Mapping[date, int]]) -> str:
@@ -26,7 +25,8 @@ def render(report: Report, captures: Mapping[str, Mapping[date, int]]) -> str:
     `captures` gives for each harness the turns taken in by day. Problems come first; each signal has the anchor
     `#signal-<id>`. Texts and lists of details are cut where they are long, and say so.
     """
-    return page(f"recall health: {_level(report.level)}", body(report, captures), style=STYLE)
+    name = f" of {report.project}" if report.project else ""
+    return page(f"recall health{name}: {_level(report.level)}", body(report, captures), style=STYLE)
 
 
 def body(report: Report, captures: Mapping[str, Mapping[date, int]]) -> Html:
@@ -38,9 +38,16 @@ def body(report: Report, captures: Mapping[str, Mapping[date, int]]) -> Html:
 
 
 def summary(report: Report) -> Html:
-    """Return what stands first: of what and when it is, the figures told before others, areas, changes, the sections."""
+    """Return what stands first: of what and when it is, the two figures, areas, what is new, links to the sections."""
     return join(
-        tag("p", f"workspace {report.workspace} · {minute(report.at)} · recall {VERSION}", class_="soft"),
+        tag(
+            "p",
+            join(tag("strong", one_line(report.project)), " · ") if report.project else None,
+            f"workspace {report.workspace} · ",
+            tag("time", minute(report.at)),
+            f" · recall {VERSION}",
+            class_="soft",
+        ),
         _cards(report),
         _areas(report),
         _changes(report),
@@ -56,8 +63,8 @@ def sections(report: Report, captures: Mapping[str, Mapping[date, int]]) -> Html
     """Return the sections: problems, charts, calendars and every signal; their headings are of the second level."""
     bad = sorted((s for s in report.signals if s.level), key=lambda s: -s.level)
     return join(
-        _section("problems", *([problem(s) for s in bad] or [tag("p", "Nothing is wrong.")])),
-        _section("charts", _nights(report.series)),
+        _section("problems", *([_HOW, *(problem(s) for s in bad)] if bad else [tag("p", "Nothing is wrong.")])),
+        _section("charts", over_time(report.series)),
         _section("captures", *_calendars(captures, report.at)),
         _section("signals", *(_signals(report, area) for area in Area)),
     )
@@ -65,9 +72,19 @@ def sections(report: Report, captures: Mapping[str, Mapping[date, int]]) -> Html
 
 _SECTIONS = (
     ("problems", "Problems"),
-    ("charts", "Nights"),
+    ("charts", "Over time"),
     ("captures", "Turns taken in, by day"),
     ("signals", "All signals"),
+)
+
+
+_HOW = tag(
+    "p",
+    tag("code", "recall doctor SIGNAL"),
+    " explains one and shows its evidence; with ",
+    tag("code", "--fix"),
+    " it runs what is safe, after asking.",
+    class_="soft",
 )
 
 
@@ -113,60 +130,16 @@ def problem(signal: Signal) -> Html:
         tag("p", one_line(signal.text)),
         tag("p", one_line(signal.meaning), class_="soft"),
         tag("ul", *details) if details else None,
-        tag("p", _commands(one_line(signal.action))) if signal.action else None,
+        tag("p", tag("b", "To do: "), _commands(one_line(signal.action)), class_="todo") if signal.action else None,
         id=_anchor(signal.id),
         class_=_level(signal.level),
         aria_labelledby=f"{_anchor(signal.id)}-head",
     )
 
 
-def _nights(points: Sequence[Point]) -> Html:
-    if not points:
-        return tag("p", "Nothing to draw yet: charts are made of the reports that nights keep.")
-    return tag("div", *_charts(points), class_="charts")
-
-
-def _charts(points: Sequence[Point]) -> list[Html]:
-    drawn: tuple[tuple[str, dict[str, Figure], Shown], ...] = (
-        (
-            "Time a turn waits",
-            {"median": _of("latency_p50"), "95th percentile": _of("latency_p95")},
-            lambda v: f"{v:,.0f} ms",
-        ),
-        (
-            "Tokens a turn is given",
-            {"median": _of("tokens_p50"), "95th percentile": _of("tokens_p95")},
-            lambda v: f"{v:,.0f}",
-        ),
-        ("Duplicate rows", {"share of the index": _of("duplicate_ratio")}, lambda v: f"{v:.2%}"),
-        (
-            "Failures",
-            {"embeddings": _of("failed"), "hooks": _of("hook_failures"), "deadlines": _of("misses")},
-            lambda v: f"{v:,.0f}",
-        ),
-        ("Size on disk", {"record and index": _stored, "index": _of("index_bytes")}, size),
-        ("Recalled items that were used", {"share": _of("items_used_share")}, lambda v: f"{v:.0%}"),
-        (
-            "Recall quality (rank of what was asked for; 100 % is first)",
-            {"mean": _of("mrr"), "95 % interval, low": _of("mrr_low"), "high": _of("mrr_high")},
-            lambda v: f"{v:.0%}",
-        ),
-        ("Turns", {"looked at": _of("turns"), "given nothing": _of("empty")}, lambda v: f"{v:,.0f}"),
-    )
-    return [charts.lines(f"chart-{nr}", title, points, of, shown) for nr, (title, of, shown) in enumerate(drawn)]
-
-
-def _of(name: str) -> Figure:
-    return lambda point: point.figures.get(name)
-
-
-def _stored(point: Point) -> float | None:
-    return stored_bytes(point) or None
-
-
 def _calendars(captures: Mapping[str, Mapping[date, int]], at: float) -> list[Html]:
     until = datetime.fromtimestamp(at, UTC).date()
-    found = [charts.calendar(f"days-{nr}", name, days, until) for nr, (name, days) in enumerate(captures.items())]
+    found = [calendar(f"days-{nr}", name, days, until) for nr, (name, days) in enumerate(captures.items())]
     return found or [tag("p", "No turn of the last year is in the record.")]
 
 
@@ -180,7 +153,7 @@ def _signals(report: Report, area: Area) -> Html:
     return tag(
         "details",
         tag("summary", f"{area}: {counted(len(rows), 'signal')}"),
-        charts.table(f"signals of {area}", ["signal", "level", "figure"], rows),
+        table(f"signals of {area}", ["signal", "level", "what it says"], rows),
         open=True,
     )
 

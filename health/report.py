@@ -28,6 +28,7 @@ class Report:
     series: tuple[Point, ...] = ()
     machine: MachineFacts = field(default_factory=MachineFacts)
     since: float | None = None
+    project: str = ""
 
     @property
     def changes(self) -> Changes:
@@ -59,6 +60,7 @@ class Report:
             "schema_version": SCHEMA_VERSION,
             "version": VERSION,
             "workspace": self.workspace,
+            "project": self.project,
             "at": _stamp(self.at),
             "since": None if self.since is None else _stamp(self.since),
             "machine": asdict(self.machine),
@@ -87,7 +89,7 @@ class Report:
 def assess(facts: Facts) -> Report:
     """Return every signal over the facts; an empty store is never well, and a signal that cannot be read fails."""
     signals = tuple(signal for one in CATALOG for signal in _read(one, facts))
-    return Report(facts.workspace, facts.now, signals, facts.series.points, facts.machine, facts.since)
+    return Report(facts.workspace, facts.now, signals, facts.series.points, facts.machine, facts.since, facts.project)
 
 
 def _read(one: Known, facts: Facts) -> Iterable[Signal]:

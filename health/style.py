@@ -34,19 +34,35 @@ figure { min-width: 0 } figure.wide { margin: .75rem 0 } figure.wide svg { max-w
 figcaption { font-weight: 700 }
 svg { display: block; width: 100%; height: auto; margin: .5rem 0 }
 svg text { fill: var(--soft); font-size: 11px }
+.axis, .s0, .s1, .s2 { fill: none }
 .axis { stroke: var(--line) } .s0 { stroke: var(--a) } .s1 { stroke: var(--b) } .s2 { stroke: var(--c) }
-.s0, .s1, .s2 { fill: none; stroke-width: 2 } .s1 { stroke-dasharray: 6 3 } .s2 { stroke-dasharray: 2 3 }
-.dot.s0 { fill: var(--a) } .dot.s1 { fill: var(--b) } .dot.s2 { fill: var(--c) }
+.s0, .s1, .s2 { stroke-width: 2; stroke-linejoin: round } .s1 { stroke-dasharray: 6 3 } .s2 { stroke-dasharray: 2 3 }
+.dot { stroke-width: 6; stroke-linecap: round; stroke-dasharray: none }
 .d0 { fill: var(--d0) } .d1 { fill: var(--d1) } .d2 { fill: var(--d2) } .d3 { fill: var(--d3) } .d4 { fill: var(--d4) }
 svg.key { display: inline-block; width: 2rem; height: .75rem; margin: 0 .4rem 0 0 }
+svg.square { display: inline-block; width: .75rem; height: .75rem; margin: 0 .4rem 0 0 }
+.year { display: flex; flex-wrap: wrap; gap: 0 1rem } .year svg { flex: 0 1 28rem; min-width: min(100%, 18rem) }
 .scroll { overflow-x: auto } figure .scroll { max-height: 24rem }
+time { white-space: nowrap }
 td:first-child { overflow-wrap: break-word }
 table { border-collapse: collapse; width: 100%; font-size: .9rem }
 th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; border-bottom: 1px solid var(--line) }
 .numbers :is(td, th):not(:first-child) { text-align: right; font-variant-numeric: tabular-nums }
+#signals th:first-child { width: 35% } #signals th:nth-child(2) { width: 4rem }
 summary { cursor: pointer; color: var(--link) }
+.todo { margin-top: .5rem }
+article, figure, #signals details { content-visibility: auto; contain-intrinsic-size: auto 12rem }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
 :target { outline: 2px solid var(--link) }
-@media print { nav { display: none } figure .scroll { max-height: none; overflow: visible }
-  article, figure { break-inside: avoid } }
+@media (min-width: 48rem) { #signals th:first-child { width: 18rem } }
+@media (forced-colors: active) { .axis { stroke: GrayText } .s0, .s1, .s2 { stroke: CanvasText }
+  .d0, .d1, .d2, .d3, .d4 { fill: CanvasText } .d0 { fill-opacity: .1 } .d1 { fill-opacity: .35 }
+  .d2 { fill-opacity: .55 } .d3 { fill-opacity: .75 } .level.fail, .level.warn { text-decoration: underline } }
+@media print { :root { color-scheme: light; --page: #fff; --text: #000; --soft: #444; --line: #999; --box: #fff;
+  --ok: #1a7f37; --warn: #8a5a00; --fail: #b42318; --link: #000; --a: #0950b8; --b: #a1460b; --c: #6f3fb8;
+  --d0: #eaeef2; --d1: #b6d4f7; --d2: #6ba5ec; --d3: #2f73c9; --d4: #0a3f86 }
+  @page { margin: 15mm } body { font-size: 10pt } header, main, footer { max-width: none; padding: 0 }
+  nav, figure details:not([open]) { display: none } .scroll, figure .scroll { max-height: none; overflow: visible }
+  article, figure, #signals details { content-visibility: visible } article, figure, tr { break-inside: avoid }
+  h2, h3, summary, thead { break-after: avoid } summary { list-style: none } svg { print-color-adjust: exact } }
 """

@@ -8,6 +8,7 @@ from html.parser import HTMLParser
 import pytest
 from support.health_cases import DAY, INDEX, NOW, WELL
 
+from eval.page_bench import largest
 from health import page
 from health.facts import Facts, Point, SeriesFacts
 from health.markup import VOID
@@ -26,6 +27,12 @@ def night(nr: int, **figures: float) -> Point:
 def full(nights: int) -> Report:
     points = tuple(night(nr, **dict.fromkeys(FIGURES, 1.0 + nr % 7)) for nr in range(nights, 0, -1))
     return assess(replace(WELL, series=SeriesFacts(points), index=replace(INDEX, rows=1_663, distinct=109)))
+
+
+def figure(made: str, title: str) -> str:
+    """The figure of a chart."""
+    begin = made.index(f"<figcaption>{title}")
+    return made[begin : made.index("</figure>", begin)]
 
 
 class Tree(HTMLParser):
@@ -93,14 +100,36 @@ def test_every_chart_has_title_description_and_the_figures_as_a_table(made):
     for chart in charts:
         assert re.search(r"<title id=[^>]*>[^<]+</title><desc id=[^>]*>[^<]+</desc>", chart)
         assert chart.count("<tbody>") == 1
-    assert charts[0].count("<tr>") == 1 + 400  # the head, and a row a night
+    assert charts[0].count("<tr>") == 1 + 60  # the head, and a row for each of the newest nights
+    assert "340 older: recall health --csv" in charts[0]
     assert "<td>2026-05-27 20:26</td><td>2 ms</td>" in charts[0]
+    assert "median: 2 ms</li>" in charts[0]  # the newest
 
 
 def test_the_calendar_tells_each_day_with_its_count(made):
-    assert f"<title>{TODAY}: 12 turns</title>" in made
-    assert f"<title>{TODAY - timedelta(days=3)}: 1 turn</title>" in made
-    assert "13 turns on 2 days from 2025-05-26 to 2026-05-28" in made
+    figure = made[made.index("<figcaption>claude-code") : made.index("<figcaption>codex")]
+
+    assert TODAY.weekday() == 3
+    assert "<td>2026-05-25</td><td>1</td><td></td><td></td><td>12</td><td></td><td></td><td></td>" in figure
+    assert "13 turns on 2 days from 2025-05-19 to 2026-05-28" in figure
+    assert figure.count('role="img"') == 1  # nothing was taken in half a year ago
+    assert re.findall(r"</svg>([^<]+)</li>", figure) == [
+        "none",
+        "1 to 3",
+        "4 to 6",
+        "7 to 9",
+        "10 to 12",
+    ]
+
+
+def test_a_calendar_shows_the_older_half_where_something_was_taken_in_then():
+    old = TODAY - timedelta(days=250)
+    made = page.render(full(1), {"codex": {TODAY: 1, old: 2, TODAY - timedelta(days=400): 9}})
+
+    figure = made[made.index("<figcaption>codex") :]
+    assert [int(n) for n in re.findall(r">(\d+) turns? on 1 day from", figure)] == [2, 1]
+    assert "3 turns on 2 days" in figure
+    assert re.findall(r"</svg>([^<]+)</li>", figure) == ["none", "1", "2"]
 
 
 def test_the_page_stays_below_a_megabyte_with_all_that_it_may_hold():
@@ -108,6 +137,8 @@ def test_the_page_stays_below_a_megabyte_with_all_that_it_may_hold():
     captures: dict[str, dict[date, int]] = {f"harness-{nr}": year for nr in range(11)}
 
     assert len(page.render(full(400), captures).encode()) < 1_000_000
+    assert len(largest().encode()) < 1_000_000  # all signals failing, too
+    assert len(Tree(largest()).tags) < 16_000  # what a browser's time goes into
 
 
 def test_an_empty_series_and_an_empty_record_say_so():
@@ -123,13 +154,50 @@ def test_an_empty_series_and_an_empty_record_say_so():
 
 
 def test_one_night_is_a_dot_and_a_gap_is_no_line():
-    one = page.render(assess(replace(WELL, series=SeriesFacts((night(1, turns=5),)))), {})
-    nights = tuple(night(nr, **({} if nr == 3 else {"turns": 5.0})) for nr in (5, 4, 3, 2, 1))
-    gap = page.render(assess(replace(WELL, series=SeriesFacts(nights))), {})
+    one, every, gap = (
+        page.render(assess(replace(WELL, series=SeriesFacts(nights))), {})
+        for nights in (
+            (night(1, log_bytes=5),),
+            tuple(night(nr, log_bytes=5) for nr in (5, 4, 3, 2, 1)),
+            tuple(night(nr, **({} if nr == 3 else {"log_bytes": 5.0})) for nr in (5, 4, 3, 2, 1)),
+        )
+    )
 
-    assert one.count("<circle") == 1
-    assert one.count("no night has kept this figure yet") == 7  # of the eight charts
-    assert gap[gap.index("Turns</figcaption>") :].count('class="s0"') == 2 + 1  # two pieces and the legend's
+    lone, joined, halves = (figure(of, "Size on disk") for of in (one, every, gap))
+    assert len(re.findall(r'<path d="M[\d.]+ [\d.]+h0" class="dot s0">', lone)) == 1
+    assert joined.count('class="dot') == 0
+    assert re.search(r'<path d="M[^"M]+" class="s0">', joined)
+    assert re.search(r'<path d="M[^"M]+M[^"M]+" class="s0">', halves)
+
+
+def test_figures_that_are_measured_now_and_then_are_joined():
+    nights = tuple(night(nr, **({"mrr": 0.5 + nr / 10} if nr % 2 else {})) for nr in (5, 4, 3, 2, 1))
+    quality = figure(page.render(assess(replace(WELL, series=SeriesFacts(nights))), {}), "Rank of what was asked for")
+
+    assert re.search(r'<path d="M[^"M]+" class="s0">', quality)
+    assert re.search(r'<path d="(M[^"M]+h0){3}" class="dot s0">', quality)
+    assert "mean: 60%</li>" in quality
+
+
+def test_what_is_nought_in_every_night_or_not_known_is_said_and_not_drawn():
+    nights = (night(2, failed=0.0, misses=0.0), night(1, failed=0.0, misses=0.0))
+    made = page.render(assess(replace(WELL, series=SeriesFacts(nights))), {})
+
+    assert "<b>Failures</b>: 0 in 2 kept reports." in made
+    assert "No night has kept these figures yet: Time a turn waits; " in made
+    assert "<svg" not in made
+
+
+@pytest.mark.parametrize(
+    ("top", "marks"),
+    [(3.0, ["0", "1", "2", "3"]), (226.0, ["0", "100", "200", "300"]), (0.5, ["0", "1"]), (9.0, ["0", "5", "10"])],
+)
+def test_the_axis_is_marked_at_round_values_up_to_the_highest(top, marks):
+    made = page.render(
+        assess(replace(WELL, series=SeriesFacts((night(2, tokens_p50=0.0), night(1, tokens_p50=top))))), {}
+    )
+
+    assert re.findall(r'text-anchor="end">([\d,.]+)</text>', figure(made, "Tokens a turn is given")) == marks
 
 
 def test_hostile_and_endless_text_is_shown_cut_and_escaped():
@@ -142,5 +210,5 @@ def test_hostile_and_endless_text_is_shown_cut_and_escaped():
     assert "\u202e" not in made
     assert "&lt;script&gt;alert(1)&lt;/script&gt; \\x1b[31m \\u202eturned \\ud800 &quot;" in made
     assert "(1,000,000 characters)" in made
-    assert "and 40 more" in made
+    assert "and 50 more" in made
     assert len(made) < 100_000

@@ -54,6 +54,18 @@ def test_areas_and_what_is_new_come_before_the_problems():
     assert "since the night" not in assess(WELL).to_text()
 
 
+def test_the_end_names_what_is_wrong_for_a_terminal_that_shows_no_more():
+    """The beginning of a long report has scrolled away."""
+    named = "fail stored, fail stored, fail duplicate_ratio, fail duplicate_rows, warn embeddings_failed"
+    assert many(2).to_text().splitlines()[-1] == f"in short: {named}"
+    assert many(30).to_text().splitlines()[-1] == "in short: " + "fail stored, " * 6 + "and 27 more"
+    assert "in short" not in assess(WELL).to_text()
+
+
+def test_the_project_is_named_where_it_has_a_folder():
+    assert replace(BAD, project="shop\napi").to_text().startswith("fail  shop api  workspace w  2026")
+
+
 def test_figures_that_are_not_known_are_said_to_be():
     assert "not known: no index" in assess(Facts("w", NOW)).to_text().splitlines()[1]
 

@@ -67,7 +67,7 @@ def test_metrics_are_for_a_collector_or_printed_in_place_of_the_report(health: A
     printed = health("--prometheus", "-")
 
     assert done.code == printed.code == 2
-    assert "fail  workspace" in done.out
+    assert "fail  project  workspace" in done.out
     assert printed.out.startswith("# HELP recall_level ")
     assert 'recall_signal_level{area="record",id="stored"' in file.read_text("utf-8")
     assert sorted(path.name for path in tmp_path.iterdir() if "recall.prom" in path.name) == ["recall.prom"]
