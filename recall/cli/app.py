@@ -199,6 +199,7 @@ class App:
     ) -> Turn:
         """Search this project's past for prompt, as a turn would; leaves one row in the ledger where that can be.
 
+        Where it is not to be recorded nothing is written at all: memories keep the weights that they have.
         budget stands for the setting `budget.mode` where it is given, audience for who reads along.
         """
         import time
@@ -214,7 +215,8 @@ class App:
         from scoring.pool import score_pool
 
         workspace = self.workspace()
-        keep_weights_up(self, workspace)
+        if record:
+            keep_weights_up(self, workspace)
         settings = self.config.settings()
         if budget:
             settings = replace(settings, budget=replace(settings.budget, mode=budget))

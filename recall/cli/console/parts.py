@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from datetime import UTC, datetime
+from datetime import datetime
 from urllib.parse import quote, urlencode
 
 from health.markup import Html, join, tag
 from recall.cli.console.asked import Asked, Page
 from recall.cli.console.routes import ROUTES
+from transcript.event import moment as moment_of
 from transcript.telling import counted, minute
 
 Child = Html | str | int | float | None
@@ -44,12 +45,13 @@ def _quoted(name: str) -> str:
 # -- small things ---------------------------------------------------------------------------
 
 
-def when(moment: str | datetime, now: datetime) -> Html:
+def when(moment: str | datetime | float, now: datetime) -> Html:
     """Return a moment as `3 hours ago` with the time of day beside it; a moment that cannot be read says so."""
     at = minute(moment)
     try:
-        read = moment if isinstance(moment, datetime) else datetime.fromisoformat(moment)
-        return join(ago((now - read.astimezone(UTC)).total_seconds()), " ", tag("span", at, class_="soft"))
+        read = moment_of(moment) if isinstance(moment, str) else moment
+        then = read.timestamp() if isinstance(read, datetime) else read
+        return join(ago(now.timestamp() - then), " ", tag("span", at, class_="soft"))
     except (ValueError, OverflowError):
         return tag("span", at, class_="soft")
 

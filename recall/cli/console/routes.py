@@ -42,6 +42,7 @@ ROUTES = (
     Route("/sessions", "pages_sessions", "sessions", "Sessions"),
     Route("/session/{name:path}", "pages_sessions", "session", part="/sessions"),
     Route("/at/{name:path}", "pages_sessions", "place", part="/sessions"),
+    Route("/search", "pages_search", "search", "Search"),
     Route("/memories", "pages_memories", "memories", "Memories"),
     Route("/memory/{name:path}", "pages_memories", "memory", part="/memories"),
     Route("/proposals", "pages_proposals", "proposals", "Proposals"),
