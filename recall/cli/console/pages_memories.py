@@ -159,7 +159,7 @@ def _entry(one: Memory, held: Remembered, asked: Asked) -> Html:
 
 def _valid(one: Memory) -> str:
     since = f"holds from {one.valid_from[:10]}" if one.valid_from else "holds from the beginning"
-    return f"{since} to {one.valid_to[:10]}" if one.valid_to else since
+    return f"{since} until {minute(one.valid_to)}" if one.valid_to else since
 
 
 def _confidence(one: Memory) -> str:

@@ -1,0 +1,112 @@
+"""The console's page of health and its first page: the report as it is elsewhere, and what comes first."""
+
+import html
+import re
+from typing import Any
+
+import pytest
+from support.command import runner
+from support.console import console
+from support.project import exchanges
+from support.record import NOW
+
+from health.facts import Facts
+from health.report import assess
+from recall.cli.app import App
+from recall.cli.console import looked
+from recall.cli.reported import report_of
+
+TALK = exchanges([("why do the ports come from a file?", "Ports come from config.toml, the importer reads it.")])
+
+
+@pytest.fixture
+def shop(indexed, capsys, monkeypatch):
+    """A project with a session, captured and indexed; `shop(words)` types a command."""
+    indexed(TALK, words_only=True)
+    monkeypatch.setenv("RECALL_ACTOR", "human:ana")
+    return runner(capsys)
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """How often a report was made, and with which options; a short one is made in its place."""
+    options: list[dict[str, Any]] = []
+
+    def short(app: App, **given: Any) -> Any:
+        options.append(given)
+        return assess(Facts(app.workspace().id, app.now().timestamp()))
+
+    monkeypatch.setattr("recall.cli.reported.report_of", short)
+    return options
+
+
+def page(address: str) -> str:
+    got = console().get(address)
+    assert got.status_code == 200, got.text
+    return got.text
+
+
+def test_the_page_of_health_is_the_report_and_writes_nothing_but_kept_figures(shop) -> None:
+    workspace = App.here().workspace()
+    before = {path: path.read_bytes() for path in workspace.home.rglob("*") if path.is_file()}
+    found = page("/health")
+    after = {path: path.read_bytes() for path in workspace.home.rglob("*") if path.is_file()}
+    report = report_of(App.here())
+
+    assert len(report.signals) > 60
+    for one in report.signals:
+        assert f'id="signal-{one.id}"' in found
+        assert not one.level or html.escape(one.meaning)[:100] in found
+    assert found.count("<main") == found.count("<h1") == 1
+    assert {path.name for path in after.keys() | before.keys() if after.get(path) != before.get(path)} <= {
+        "index-facts.json"
+    }
+
+
+def test_the_first_page_tells_the_newest_turns_newest_first(shop, made) -> None:
+    assert "No turn yet" in page("/")
+
+    for text in ("where do ports come from", "<b>importer</b> config"):
+        assert shop("query", text).code == 0
+    found = page("/").partition('id="turns"')[2]
+
+    assert found.index("&lt;b&gt;importer&lt;/b&gt; config") < found.index("where do ports come from")
+    assert len(re.findall(r'href="/turn/[a-z2-7]+"', found)) == 2
+    assert "<b>" not in found
+
+
+def test_the_first_page_tells_what_is_worst_first_and_leads_to_the_rest(shop, made) -> None:
+    found = page("/")
+    report = assess(Facts("w", NOW.timestamp()))
+    bad = sorted((one for one in report.signals if one.level), key=lambda one: -one.level)
+
+    assert len(bad) > 2, "nothing is known of this project"
+    assert [html.unescape(one) for one in re.findall(r'<h3 id="signal-([^"]+)-head"', found)] == [
+        one.id for one in bad[:8]
+    ]
+    assert 'href="/health"' in found
+
+
+def test_a_report_is_kept_for_a_minute_and_made_again_on_demand(shop, made, monkeypatch) -> None:
+    client = console()
+
+    for address in ("/", "/health", "/"):
+        client.get(address)
+    assert len(made) == 1
+    client.get("/health?again=1")
+    assert len(made) == 2
+    monkeypatch.setattr(looked, "KEPT_S", 0.0)
+    client.get("/health")
+    assert len(made) == 3
+
+
+def test_the_demo_is_expected_to_have_no_hooks(shop, made, tmp_path, monkeypatch) -> None:
+    """No harness runs in the demo's project."""
+    app = App.here()
+    looked.looked(app, again=True)
+    workspace = app.workspace()
+    monkeypatch.setattr(app, "workspace", lambda: workspace)
+    app.data = tmp_path / "demo"
+    looked.looked(app, again=True)
+
+    assert made == [{"hooked": True}, {"hooked": False}]
