@@ -27,7 +27,15 @@ from health.facts import (
     WindowFacts,
     WorkerFacts,
 )
-from health.facts_machine import BackupFacts, DiskFacts, FreshnessFacts, MachineFacts, ScheduleFacts, ServiceFacts
+from health.facts_machine import (
+    BackendFacts,
+    BackupFacts,
+    DiskFacts,
+    FreshnessFacts,
+    MachineFacts,
+    ScheduleFacts,
+    ServiceFacts,
+)
 from health.gather_approvals import approval_facts
 from health.gather_backup import backup_facts
 from health.gather_capture import capture_facts
@@ -96,10 +104,13 @@ def gather(
             broken.append(f"{name}: {type(error).__name__}")
             return without
 
-    if known is None:
-        index, backend = index_facts(workspace, settings, load, recount=recount)
-    else:
-        index, backend = light_facts(workspace, known)
+    def index_and_backend() -> tuple[IndexFacts, BackendFacts]:
+        if known is not None:
+            return light_facts(workspace, known)
+        return index_facts(workspace, settings, load, recount=recount)
+
+    unread = (IndexFacts(present=True, error="the index could not be looked at"), BackendFacts(vectors="unknown"))
+    index, backend = read("index", index_and_backend, unread)
     uncaptured: tuple[CaptureFacts, dict[str, float]] = (CaptureFacts(), {})
     capture, written = read("capture", lambda: capture_facts(workspace, data, env, now=at), uncaptured)
     facts = Facts(

@@ -28,6 +28,7 @@ def record_facts(workspace: Workspace, *, sessions: int, recent: int = RECENT, l
     log_dir = workspace.log_dir
     try:
         head = read_head(log_dir)
+        Log(workspace).head()  # without a head beside a record it is not empty, but cut off
     except RecordError as error:
         return RecordFacts(chain_problems=(str(error),), head_ok=False, log_bytes=_size(log_dir, ("native", "blobs")))
     first, last, problems = _links(workspace, recent)
@@ -112,19 +113,24 @@ def _shown(log: Log) -> int:
 
 
 def waiting(workspace: Workspace, after: int, types: frozenset[str]) -> tuple[int, float | None]:
-    """Return how many events of these types stand behind event `after`, and when the first was written."""
-    head = read_head(workspace.log_dir)
-    if head is None or head.seq <= after:
-        return 0, None
+    """Return how many events of these types stand behind event `after`, and when the first was written.
+
+    Of a record that cannot be read, those up to the damage: what is wrong with it has signals of its own.
+    """
     count, oldest = 0, None
-    for _, _, line in lines_back(workspace.log_dir, segment=head.segment, offset=head.length):
-        fields = json.loads(line)
-        if int(fields["seq"]) <= after:
-            break
-        if fields["type"] in types:
-            count += 1
-            said = datetime.fromisoformat(str(fields["ts"])).timestamp()
-            oldest = said if oldest is None else min(oldest, said)
+    try:
+        head = read_head(workspace.log_dir)
+        if head is None or head.seq <= after:
+            return 0, None
+        for _, _, line in lines_back(workspace.log_dir, segment=head.segment, offset=head.length):
+            fields = json.loads(line)
+            if int(fields["seq"]) <= after:
+                break
+            if fields["type"] in types:
+                said = datetime.fromisoformat(str(fields["ts"])).timestamp()
+                count, oldest = count + 1, said if oldest is None else min(oldest, said)
+    except (ValueError, KeyError, TypeError, RecordError):
+        pass
     return count, oldest
 
 

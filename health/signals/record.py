@@ -9,16 +9,19 @@ from transcript.telling import counted
 def stored(record: RecordFacts) -> Signal:
     """Return how many events there are; none is a failure, however quiet everything else is."""
     level = Level.OK if record.events else Level.FAIL
+    none = "nothing is stored" if not record.chain_problems else "the end of the record cannot be read"
     return Signal(
         id="stored",
         value=record.events,
         unit="count",
         level=level,
-        text=f"{counted(record.events, 'event')} of {counted(record.sessions, 'session')}"
-        if record.events
-        else "nothing is stored",
+        text=f"{counted(record.events, 'event')} of {counted(record.sessions, 'session')}" if record.events else none,
         meaning="Without a record there is nothing to recall, so nothing can be well.",
-        action="" if record.events else "run 'recall sync', and 'recall enable-hooks claude-code' for the future",
+        action=""
+        if record.events
+        else "run 'recall verify'"
+        if record.chain_problems
+        else "run 'recall sync', and 'recall enable-hooks claude-code' for the future",
         details=tuple(f"{name}: {n:,}" for name, n in sorted(record.by_type.items())),
     )
 

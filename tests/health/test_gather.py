@@ -448,6 +448,41 @@ def test_a_cut_record_is_seen(filled):
     assert filled.signal("head").level is Level.FAIL
 
 
+def spoil_head(workspace):
+    workspace.head_file.write_bytes(b"x")
+
+
+def lose_head(workspace):
+    workspace.head_file.unlink()
+
+
+def lose_segment(workspace):
+    workspace.activity.unlink()
+
+
+def spoil_last_event(workspace):
+    raw = workspace.activity.read_bytes()
+    workspace.activity.write_bytes(raw[:-90] + b"\xff\x00" + raw[-88:])
+
+
+@pytest.mark.parametrize("indexed", [True, False])
+@pytest.mark.parametrize(
+    ("damage", "names"),
+    [(spoil_head, "damaged"), (lose_head, "missing"), (lose_segment, "unreadable"), (spoil_last_event, "unreadable")],
+)
+def test_of_a_record_that_cannot_be_read_there_is_a_report_that_says_so(filled, damage, names, indexed):
+    if not indexed:
+        filled.workspace.index_path.unlink()
+    damage(filled.workspace)
+
+    signals = {one.id: one for one in assess(filled.facts()).signals}
+
+    assert signals["chain"].level is Level.FAIL
+    assert names in signals["chain"].text
+    assert signals["stored"].text != "nothing is stored"
+    assert signals["index"].level is (Level.OK if indexed else Level.FAIL)
+
+
 def test_the_chain_is_checked_from_the_first_event(filled):
     record = filled.facts().record
 
