@@ -10,17 +10,25 @@ from recall.cli.output import say
 
 @click.command("health")
 @click.option("-n", "runs", type=click.IntRange(min=1), default=5, show_default=True, help="Runs of each kind.")
+@click.option("--page", is_flag=True, help="Time the page at its largest in a browser instead; no project is read.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every single time.")
 @pass_app
-def command(app: App, runs: int, as_json: bool) -> None:
-    """Time `recall health` of this project, as whole processes.
+def command(app: App, runs: int, page: bool, as_json: bool) -> None:
+    """Time `recall health` of this project, as whole processes, or its page.
 
     With the index's figures counted anew (--recount), and with those kept from the last time. On a system that does
-    not count the CPU of children that figure is 0.
+    not count the CPU of children that figure is 0. --page opens a page that holds all it may, by turns with an empty
+    one.
 
     \b
         recall eval health
     """
+    if page:
+        from eval import page_bench
+
+        opened = page_bench.run(runs=runs)
+        say(opened.to_json() if as_json else opened.to_text())
+        return
     from eval.health_bench import run
 
     app.workspace()  # says what is missing before a process is started

@@ -1,8 +1,10 @@
 """The health page in a real browser: whoever cannot see colours, has a small screen or no mouse misses nothing."""
 
+import json
 import os
 import shutil
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,6 +13,7 @@ from typing import Any
 import pytest
 from support.health_cases import DAY, INDEX, NOW, WELL
 
+from eval import page_bench
 from health import page as health_page
 from health.facts import Facts, Point, SeriesFacts
 from health.report import assess
@@ -115,6 +118,16 @@ def test_a_charts_figures_open_by_keyboard(look: Any) -> None:
 
     assert table.is_visible()
     assert table.get_by_role("row").count() == 61
+
+
+@pytest.mark.bench
+def test_the_page_at_its_largest_is_timed_beside_an_empty_one() -> None:
+    with ThreadPoolExecutor(1) as apart:  # of the browser that the other tests hold open
+        report = apart.submit(page_bench.run, runs=2).result()
+
+    held = json.loads(report.to_json())
+    assert held["largest"]["nodes"] > 100 * held["empty"]["nodes"]
+    assert all(painted > 0 for name in ("largest", "empty") for painted in held[name]["painted_ms"])
 
 
 def test_a_small_screen_breaks_names_between_their_words(look: Any) -> None:

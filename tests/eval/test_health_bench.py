@@ -2,6 +2,7 @@
 
 import json
 import os
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +30,16 @@ def test_it_tells_every_time_and_over_how_much(project: Path, capsys: pytest.Cap
     assert (held["events"], held["rows"]) == (3, 0)
     assert [len(held[name]) for name in ("counted_wall_s", "counted_cpu_s", "kept_wall_s", "kept_cpu_s")] == [1] * 4
     assert held["machine"]["cores"] >= 1
+
+
+def test_the_page_is_timed_in_a_browser_or_what_is_missing_is_said(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "playwright.sync_api", None)
+    done: Any = runner(capsys)("eval", "health", "--page")
+
+    assert done.code == 1
+    assert "--page needs playwright" in done.err
 
 
 def test_a_report_that_cannot_be_made_is_an_error_that_says_why(project: Path) -> None:
