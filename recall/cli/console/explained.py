@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from health.markup import Html, join, tag
 from recall.cli.console import parts
 from recall.cli.console.parts import Bar
+
+if TYPE_CHECKING:
+    from transcript.log import Log
 
 MEANT = {
     "S": "how near it is to the prompt",
@@ -61,6 +64,33 @@ def legend() -> Html:
 
     rows = {f"{term.letter} {term.name}": MEANT.get(term.letter, "") for term in TERMS}
     return parts.folded("What the bars mean", parts.facts(rows))
+
+
+def gate(signals: Mapping[str, Any]) -> Html | None:
+    """Return what the gate compared as a bar with a line at the threshold; None where nothing was compared."""
+    if not signals.get("threshold"):
+        return None
+    best, needed = signals["best"], signals["threshold"]
+    state = parts.badge("open", "ok") if best >= needed else parts.badge("shut", "warn")
+    told = f" the best match scores {best:.3f}, {needed:.3f} is needed"
+    return join(parts.gauge(best, max(best, needed), mark=needed), " ", state, told)
+
+
+def said(log: Log, item: Mapping[str, Any], most: int) -> str:
+    """Return how the words begin that an item of the ledger points at, credentials masked; "" where they are gone."""
+    from indexer.passages import event_text
+    from recall.cli.query import shortened
+    from recall.show import parse_pointer
+    from transcript.errors import PointerError, RecordError
+    from transcript.secrets import veil
+
+    try:
+        _, start, end = parse_pointer(str(item.get("pointer", "")))
+        event = log.find(str(item.get("event") or item.get("pointer", "")))
+        words = event_text(event.type, log.body(event))[start:end]
+    except (PointerError, RecordError):
+        return ""
+    return veil(shortened(" ".join(words.split()), most))
 
 
 def by_letter(weights: Mapping[str, Any]) -> dict[str, float]:

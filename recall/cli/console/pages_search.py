@@ -22,7 +22,6 @@ QUERY_CHARS = 4_000
 def search(app: App, asked: Asked) -> Page:
     """What the past says about the words that were typed; without any, the field alone."""
     from recall.cli.query import listed, reason
-    from recall.explain import budget_text
 
     text = asked.query.get("q", "")[:QUERY_CHARS]
     field = parts.finder("/search", "q", text, label="Words or a question")
@@ -40,7 +39,7 @@ def search(app: App, asked: Asked) -> Page:
         join(
             field,
             tag("p", head, "" if len(found) <= MOST_LISTED else f"; the best {MOST_LISTED} are here"),
-            tag("p", budget_text(asdict(turn.budget)), class_="soft") if turn.ranked else None,
+            parts.facts({"gate": explained.gate(asdict(turn.budget.signals))}) if turn.ranked else None,
             explained.legend() if found else None,
             parts.listing(results, empty=f"Nothing found: {reason(turn)}."),
         ),

@@ -7,7 +7,7 @@ from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
 from health.markup import Html, join, tag
-from recall.cli.console import parts
+from recall.cli.console import explained, parts
 from recall.cli.console.asked import Asked, Goto, Page
 from recall.cli.console.pages_turns import outcome
 from recall.cli.console.timeline import PAGE, Recalled, is_prompt, place_of, recalled, whole
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 SESSIONS = 40
 TEXT_SHOWN, TEXT_FOLDED = 1_200, 12_000  # characters of an event that stand there, and of those that open on demand
 CALL_SHOWN = 200
-ITEMS_BESIDE = 6
+ITEMS_BESIDE, ITEM_SHOWN = 6, 70
 
 
 def sessions(app: App, asked: Asked) -> Page:
@@ -135,13 +135,13 @@ def _rows(
     for is_call, run in groupby(events, lambda one: one.type == "tool_call"):
         for group in [list(run)] if is_call else [[one] for one in run]:
             while waiting and waiting[0].event.ts <= group[0].ts:
-                yield tag("div", tag("div"), _beside(waiting.pop(0), asked), class_="row")
+                yield tag("div", tag("div"), _beside(log, waiting.pop(0)), class_="row")
             if is_call:
                 yield tag("div", _calls(log, group), class_="row", id_=group[0].id)
             else:
                 yield _said(log, group[0], beside.get(group[0].id), asked)
     for one in waiting:
-        yield tag("div", tag("div"), _beside(one, asked), class_="row")
+        yield tag("div", tag("div"), _beside(log, one), class_="row")
 
 
 def _said(log: Log, event: Event, turn: Recalled | None, asked: Asked) -> Html:
@@ -153,7 +153,7 @@ def _said(log: Log, event: Event, turn: Recalled | None, asked: Asked) -> Html:
     return tag(
         "div",
         tag("div", head, _text(log, event), class_=kind),
-        _beside(turn, asked) if turn is not None else None,
+        _beside(log, turn) if turn is not None else None,
         class_="row",
         id_=event.id,
         tabindex="-1",
@@ -209,14 +209,14 @@ def _calls(log: Log, group: list[Event]) -> Html:
     return parts.folded(f"{told}: {', '.join(filter(None, names))}", tag("ul", *lines, class_="calls"))
 
 
-def _beside(turn: Recalled, asked: Asked) -> Html:
+def _beside(log: Log, turn: Recalled) -> Html:
     """What was put in front of a prompt: how much of what, with the way to the whole of it."""
     from recall.cli.last import started
 
     body, event = turn.body, turn.event
     items = body.get("items", [])
     title = started(dict(body)) or "recalled"
-    lines = [tag("li", parts.pointer(item["pointer"]), " ", _share(item)) for item in items[:ITEMS_BESIDE]]
+    lines = [_item(log, item) for item in items[:ITEMS_BESIDE]]
     more = len(items) - ITEMS_BESIDE
     return tag(
         "aside",
@@ -229,10 +229,12 @@ def _beside(turn: Recalled, asked: Asked) -> Html:
     )
 
 
-def _share(item: dict[str, Any]) -> Html:
-    if "R" not in item:
-        return Html("")
-    return join(parts.gauge(max(0.0, item["R"]), 1.0), f" R {item['R']:.2f}")
+def _item(log: Log, item: dict[str, Any]) -> Html:
+    words = explained.said(log, item, ITEM_SHOWN) or item["pointer"]
+    share = f"R {item['R']:.2f}" if "R" in item else None
+    bar = parts.gauge(max(0.0, item["R"]), 1.0) if "R" in item else None
+    to = parts.address("/at", item["pointer"].partition("#")[0])
+    return tag("li", bar, tag("span", share, class_="soft") if share else None, " ", parts.link(words, to))
 
 
 def place(app: App, asked: Asked) -> Goto:

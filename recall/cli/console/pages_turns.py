@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from transcript.log import Log
 
 PAGE = 25
-PROMPT_SHOWN = 160
+LEFT_OPEN = 10  # of those left out; the rest opens on demand
+PROMPT_SHOWN, WORDS_SHOWN = 160, 200  # characters
 _POINTER = re.compile(r"\b[a-z2-7]{10,26}#[0-9]+-[0-9]+\b")
 
 
@@ -97,7 +98,9 @@ def turn(app: App, asked: Asked) -> Page:
     door(app, log.workspace).refuse_event(log, event)
     body = log.body(event)
     uses = used(log, event) or []
-    return Page(f"Turn {event.pointer}", join(_head(event, body, asked), _block(body), _items(body, uses), _left(body)))
+    return Page(
+        f"Turn {event.pointer}", join(_head(event, body, asked), _block(body), _items(body, uses), _left(log, body))
+    )
 
 
 def _head(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
@@ -120,7 +123,7 @@ def _head(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
                 else None,
                 "took": f"{body.get('latency_ms', 0):.0f} ms, {searched(dict(body))}",
                 "size": _size(body),
-                "gate": _gate(body),
+                "gate": explained.gate(body.get("budget", {}).get("signals", {})),
                 "budget": _budget(body),
                 "note": note_text(note) if note else None,
             }
@@ -136,16 +139,6 @@ def _size(body: Mapping[str, Any]) -> Html | None:
     most = body.get("settings", {}).get("budget.tokens", BudgetSettings().tokens)
     told = f"{counted(body.get('tokens', 0), 'token')} of at most {most:,}, {counted(body.get('bytes', 0), 'byte')}"
     return join(parts.gauge(body.get("tokens", 0), most), " ", told)
-
-
-def _gate(body: Mapping[str, Any]) -> Html | None:
-    signals = body.get("budget", {}).get("signals", {})
-    if not signals.get("threshold"):
-        return None
-    best, needed = signals["best"], signals["threshold"]
-    state = parts.badge("open", "ok") if best >= needed else parts.badge("shut", "warn")
-    told = f" the best match scores {best:.3f}, {needed:.3f} is needed"
-    return join(parts.gauge(best, max(best, needed), mark=needed), " ", state, told)
 
 
 def _budget(body: Mapping[str, Any]) -> str | None:
@@ -180,22 +173,35 @@ def _items(body: Mapping[str, Any], uses: list[Use]) -> Html:
     return parts.section("Shown", explained.legend(), parts.listing(rows, empty=""), id_="shown")
 
 
-def _left(body: Mapping[str, Any]) -> Html:
+def _left(log: Log, body: Mapping[str, Any]) -> Html:
     left = body.get("left_out", [])
     if not left:
         return Html("")
     weights = explained.by_letter(body.get("weights", {}))
-    rows = (
-        parts.entry(
-            parts.pointer(item["pointer"]),
-            explained.verdict(item["reason"]),
-            below=parts.folded(f"R {item['R']:.3f}: the terms", explained.scored(item, weights))
-            if "terms" in item
-            else None,
-        )
-        for item in left
+    rows = [_left_entry(log, item, weights) for item in left]
+    more = rows[LEFT_OPEN:]
+    return parts.section(
+        f"Left out ({len(left)}, best first)",
+        parts.listing(rows[:LEFT_OPEN], empty=""),
+        parts.folded(f"{len(more)} more", parts.listing(more, empty="")) if more else None,
+        id_="left-out",
     )
-    return parts.section(f"Left out ({len(left)}, best first)", parts.listing(rows, empty=""), id_="left-out")
+
+
+def _left_entry(log: Log, item: Mapping[str, Any], weights: Mapping[str, float]) -> Html:
+    """One that was left out; of what policy keeps out no words."""
+    from recall.selection import POLICY
+
+    words = "" if item["reason"] in POLICY else explained.said(log, item, WORDS_SHOWN)
+    terms = f"R {item['R']:.3f}: the terms" if "terms" in item else ""
+    return parts.entry(
+        parts.pointer(item["pointer"]),
+        explained.verdict(item["reason"]),
+        below=join(
+            tag("p", words) if words else None,
+            parts.folded(terms, explained.scored(item, weights)) if terms else None,
+        ),
+    )
 
 
 def linked(text: str) -> Html:

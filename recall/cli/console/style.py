@@ -20,7 +20,7 @@ ol.list .head { display: flex; flex-wrap: wrap; gap: .1rem .75rem; align-items: 
 pre { white-space: pre-wrap; overflow-wrap: anywhere; background: var(--box); border: 1px solid var(--line);
   border-radius: .5rem; padding: .75rem 1rem; font: .9em/1.45 ui-monospace, monospace; margin: .5rem 0 }
 .badge { display: inline-block; border: 1px solid currentcolor; border-radius: 1rem; padding: 0 .5rem; font-size: .8rem;
-  font-weight: 700; white-space: nowrap }
+  font-weight: 700 }
 .bars { width: auto; max-width: 40rem } .bars svg { width: 10rem; height: .8rem; margin: .25rem 0 0 }
 .bars td, .bars th { border: 0; padding: 0 .6rem 0 0; font-weight: 400; white-space: nowrap }
 .bars td:last-child { font-variant-numeric: tabular-nums; color: var(--soft) }
@@ -32,7 +32,9 @@ svg.gauge { display: inline-block; width: 8rem; height: .8rem; margin: 0; vertic
 .said.prompt { border-left: .3rem solid var(--a); padding-left: .75rem } .who { margin-bottom: .2rem }
 .timeline aside { background: var(--box); border: 1px solid var(--line); border-radius: .5rem; padding: .5rem .75rem;
   font-size: .9rem; align-self: start }
-.timeline aside ul, ul.calls { list-style: none; padding: 0; margin: .25rem 0 } .timeline aside svg { width: 4rem }
+.timeline aside ul, ul.calls { list-style: none; padding: 0; margin: .25rem 0 }
+.timeline aside svg { width: 3rem; margin-right: .4rem }
+.timeline aside li { padding: .1rem 0 } .said { align-self: start }
 ul.calls li { overflow-wrap: anywhere; padding: .1rem 0 }
 .paging { display: flex; justify-content: space-between; gap: 1rem; margin: 1rem 0 }
 form.inline { display: flex; flex-wrap: wrap; gap: .5rem; margin: 1rem 0; align-items: center }
@@ -44,7 +46,8 @@ button[disabled] { cursor: default; color: var(--soft) }
 dl.facts { display: grid; grid-template-columns: max-content minmax(0, 1fr); gap: .1rem 1rem; margin: .75rem 0 }
 dl.facts dt { color: var(--soft) } dl.facts dd { margin: 0; overflow-wrap: anywhere }
 @media (max-width: 48rem) { .timeline > .row { grid-template-columns: minmax(0, 1fr) } }
-@media (max-width: 30rem) { .bars svg { width: 6rem } }
+@media (max-width: 30rem) { .bars svg { width: 5rem } .bars td:last-child { white-space: normal }
+  .bars td, .bars th { padding-right: .4rem } }
 @media print { header.bar, .paging, form { display: none } }
 .proposal { font: .9em/1.5 ui-monospace, monospace; background: var(--box); border: 1px solid var(--line);
   border-radius: .5rem; padding: .75rem 1rem }
