@@ -125,7 +125,7 @@ def remove(kind: str, job: Job, env: Mapping[str, str], run: Run = run_program) 
     """Take the call out, and say whether it was there."""
     if kind == "cron":
         before = _crontab(run)
-        after = cut(before, job.name)
+        after = cut(before, job)
         if after == before:
             return False
         _write_crontab(after, before, run)
@@ -145,19 +145,38 @@ def remove(kind: str, job: Job, env: Mapping[str, str], run: Run = run_program) 
 
 def take_out(data: Path, env: Mapping[str, str], run: Run = run_program) -> bool:
     """Take the call of a data folder out of whatever scheduler has it, and say whether it was there."""
-    held = nights.read(data)
-    if not held.kind:
+    kind = holder(data, env, run)
+    if not kind:
         return False
-    there = remove(held.kind, render.job(["recall"], data, 0), env, run)  # found by its name alone
+    there = remove(kind, _named(data), env, run)
     nights.write(data, replace(nights.read(data), kind=""))
     return there
+
+
+def holder(data: Path, env: Mapping[str, str], run: Run = run_program, *, system: str = sys.platform) -> str:
+    """Return the kind of scheduler that was given the call, "" for none; where that is not known any more, it is looked
+    for.
+    """
+    known = nights.read(data).kind
+    if known:
+        return known
+    for kind in {"win32": ("windows",), "darwin": ("launchd", "cron")}.get(system, ("systemd", "cron")):
+        with suppress(ScheduleError):  # no such scheduler here
+            if status(kind, _named(data), env, run).installed:
+                return kind
+    return ""
+
+
+def _named(data: Path) -> Job:
+    """The job of a data folder as far as it takes to find the call: by its name."""
+    return render.job(["recall"], data, 0)
 
 
 def status(kind: str, job: Job, env: Mapping[str, str], run: Run = run_program) -> Status:
     """Return how the call stands; changes nothing."""
     if kind == "cron":
         held = _crontab(run)
-        there = cut(held, job.name) != held
+        there = cut(held, job) != held
         return Status(kind, there, there and put(held, job) == held, None)
     wanted = files(kind, job, env)
     there = any(path.exists() for path in wanted)
@@ -172,30 +191,16 @@ def status(kind: str, job: Job, env: Mapping[str, str], run: Run = run_program) 
 
 def put(crontab: bytes, job: Job) -> bytes:
     """Return a crontab with our lines, in their old place or behind the others; every other byte stays."""
-    block, (begin, end) = render.cron(job), render.cron_marks(job.name)
-    start, stop = _place(crontab, begin, end)
-    if start < 0:
+    lines, block = crontab.splitlines(keepends=True), render.cron(job)
+    first = next((n for n, line in enumerate(lines) if render.is_cron_line(line, job)), None)
+    if first is None:
         return crontab + (b"\n" if crontab and not crontab.endswith(b"\n") else b"") + block
-    return crontab[:start] + block + crontab[stop:]
+    return b"".join(lines[:first]) + block + cut(b"".join(lines[first:]), job)
 
 
-def cut(crontab: bytes, name: str) -> bytes:
-    """Return a crontab without our lines; every other byte stays."""
-    start, stop = _place(crontab, *render.cron_marks(name))
-    return crontab if start < 0 else crontab[:start] + crontab[stop:]
-
-
-def _place(crontab: bytes, begin: bytes, end: bytes) -> tuple[int, int]:
-    """Where our lines begin and end, (-1, -1) where they are not. Without its last mark a begun block is one line."""
-    at, start, stop = 0, -1, -1
-    for line in crontab.splitlines(keepends=True):
-        bare = line.rstrip(b"\r\n")
-        if bare == begin and start < 0:
-            start, stop = at, at + len(line)
-        elif bare == end and start >= 0:
-            return start, at + len(line)
-        at += len(line)
-    return start, stop
+def cut(crontab: bytes, job: Job) -> bytes:
+    """Return a crontab without our lines, whoever moved or cut some of them; every other byte stays."""
+    return b"".join(line for line in crontab.splitlines(keepends=True) if not render.is_cron_line(line, job))
 
 
 def _crontab(run: Run) -> bytes:

@@ -60,14 +60,24 @@ def systemd(job: Job) -> dict[str, bytes]:
 
 def cron(job: Job) -> bytes:
     """Return the lines of a crontab, between two that mark them."""
-    command = " ".join(map(shlex.quote, job.words)).replace("%", "\\%")  # an open % ends the command
     begin, end = cron_marks(job.name)
-    return b"\n".join((begin, f"{job.minute} * * * * {command} >/dev/null 2>&1".encode(), end, b""))
+    return b"\n".join((begin, b"%d * * * * %s" % (job.minute, _cron_command(job.words)), end, b""))
 
 
 def cron_marks(name: str) -> tuple[bytes, bytes]:
     """Return the lines before and behind ours, without line ends."""
     return f"# {name}: 'recall schedule remove' takes these lines out".encode(), f"# {name}: end".encode()
+
+
+def is_cron_line(line: bytes, job: Job) -> bool:
+    """Say whether a line of a crontab is ours: a mark, or our call for this data folder, at whatever time."""
+    bare = line.rstrip(b"\r\n")
+    return bare in cron_marks(job.name) or bare.endswith(b" " + _cron_command(job.words[-4:]))
+
+
+def _cron_command(words: Sequence[str]) -> bytes:
+    quoted = " ".join(map(shlex.quote, words)).replace("%", "\\%")  # an open % ends the command
+    return f"{quoted} >/dev/null 2>&1".encode()
 
 
 def launchd(job: Job) -> dict[str, bytes]:

@@ -17,6 +17,7 @@ from recall.cli.main import HOME, START, isolation_flags
 from recall.config import Config, load
 from recall.nights import FAILED, NOT_DUE, Ended, Outcome, run
 from recall.operations_settings import LogSettings
+from transcript.errors import WorkspaceError
 
 GOODBYE_S = 10.0
 NIGHT = ("consolidate", "--nightly", "--json")
@@ -26,6 +27,8 @@ def nightly(app: App, *, anyway: bool) -> Ended:
     """Do what is due for every project; `anyway` does it whether due or not."""
     from indexer.power import lower_priority
 
+    if not app.data.is_dir():  # on a disk that is not there now: made anew it would lie in that disk's place
+        raise WorkspaceError(f"no data folder {app.data}; run 'recall init' in a project, or 'recall schedule remove'")
     config = user_config(app)
     settings = config.schedule()
     lower_priority()

@@ -55,10 +55,10 @@ def install(app: App, kind: str | None, dry_run: bool) -> None:
         say(_text(chosen, job, app))
         note("dry run: nothing was installed")
         return
-    held = nights.read(app.data)
-    if held.kind not in ("", chosen):
-        schedule_install.remove(held.kind, job, app.env)
+    held, before = nights.read(app.data), schedule_install.holder(app.data, app.env)
     schedule_install.install(chosen, job, app.env)
+    if before not in ("", chosen):  # only now: where the new one refuses, the old one still calls
+        schedule_install.remove(before, job, app.env)
     first = held.due if held.kind and held.due else last_due(app.now(), at).day  # none is owed from before
     nights.write(app.data, replace(nights.read(app.data), kind=chosen, due=first))
     say(f"{chosen} calls at minute {job.minute} of each hour; the nights are due at {at:%H:%M} local time")
@@ -77,9 +77,9 @@ def remove(app: App, dry_run: bool) -> None:
     \b
         recall schedule remove
     """
-    from recall import nights, schedule_install
+    from recall import schedule_install
 
-    kind = nights.read(app.data).kind
+    kind = schedule_install.holder(app.data, app.env)
     if not kind:
         say("nothing is installed")
     elif dry_run:
@@ -106,7 +106,8 @@ def status(app: App, ctx: click.Context, as_json: bool) -> None:
     from recall.schedule_times import due_on, is_due, last_due
 
     held, job, at = nights.read(app.data), _job(app), _wall_time(app)
-    found = schedule_install.status(held.kind, job, app.env) if held.kind else None
+    kind = schedule_install.holder(app.data, app.env)
+    found = schedule_install.status(kind, job, app.env) if kind else None
     well = found is not None and found.installed and found.same and found.enabled is not False
     newest = last_due(app.now(), at)
     owed = is_due(newest, held.due)
@@ -114,7 +115,7 @@ def status(app: App, ctx: click.Context, as_json: bool) -> None:
     if as_json:
         emit(
             {
-                "kind": held.kind,
+                "kind": kind,
                 "installed": asdict(found) if found is not None else None,
                 "minute": job.minute,
                 "at": f"{at:%H:%M}",

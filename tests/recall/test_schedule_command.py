@@ -58,7 +58,7 @@ def world(tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> World:
     monkeypatch.chdir(tmp_path)
     monkeypatch.setattr(App, "now", lambda app: made.now)
     monkeypatch.setattr(schedule_install, "program", lambda: Path("/opt/recall"))
-    for name in ("install", "remove", "status", "take_out"):
+    for name in ("install", "remove", "status", "take_out", "holder"):
         monkeypatch.setattr(getattr(schedule_install, name), "__defaults__", (made.crontab,))
     monkeypatch.setattr(schedule_install, "kind_here", lambda env: "cron")
     monkeypatch.setattr("recall.cli.nights.night_of", made.work)
@@ -125,6 +125,33 @@ def test_removed_nothing_of_ours_is_in_the_crontab(world):
     assert world.call("schedule", "remove").out == "cron calls no more\n"
     assert world.crontab.held == b"5 4 * * * backup\n"
     assert world.call("schedule", "remove").out == "nothing is installed\n"
+
+
+def test_where_the_new_scheduler_refuses_the_old_one_still_calls(world, monkeypatch):
+    world.call("schedule", "install")
+    monkeypatch.setattr(schedule_install.install, "__defaults__", (lambda words, given: schedule_install.Ran(1),))
+
+    changed = world.call("schedule", "install", "--kind", "launchd")
+
+    assert (changed.code, "nothing is installed" in changed.err) == (1, True)
+    assert b"schedule run --data" in world.crontab.held
+    assert world.call("schedule", "status").code == 0
+
+
+def test_the_call_goes_though_nobody_knows_any_more_that_it_is_there(world):
+    world.call("schedule", "install")
+    (world.data / nights.FILE).unlink()
+
+    assert world.call("schedule", "status").out.startswith("cron calls at minute ")
+    assert world.call("schedule", "remove").out == "cron calls no more\n"
+    assert world.crontab.held == b"5 4 * * * backup\n"
+
+
+def test_a_data_folder_that_is_not_there_is_not_made(world, tmp_path):
+    done = world.call("schedule", "run", "--data", str(tmp_path / "unmounted"))
+
+    assert (done.code, "no data folder" in done.err) == (1, True)
+    assert not (tmp_path / "unmounted").exists()
 
 
 def test_installed_again_after_months_it_owes_no_night_from_before(world):

@@ -8,7 +8,7 @@ from support.crontab import Crontab
 
 from recall import nights, schedule_install
 from recall.nights import Nights
-from recall.schedule_install import Ran, Status, cut, install, kind_here, put, remove, status, take_out
+from recall.schedule_install import Ran, Status, cut, holder, install, kind_here, put, remove, status, take_out
 from recall.schedule_render import cron, job
 from transcript.errors import ScheduleError
 
@@ -30,7 +30,7 @@ def test_a_crontab_gets_our_lines_and_its_own_bytes_back(before):
     assert after.endswith(cron(JOB))
     assert after.startswith(before)
     assert put(after, JOB) == after
-    assert cut(after, JOB.name) == before + (b"\n" if before and not before.endswith(b"\n") else b"")
+    assert cut(after, JOB) == before + (b"\n" if before and not before.endswith(b"\n") else b"")
 
 
 def test_lines_of_another_minute_are_replaced_where_they_stand():
@@ -42,7 +42,24 @@ def test_lines_of_another_minute_are_replaced_where_they_stand():
 def test_lines_whose_end_was_cut_off_by_hand_take_nothing_of_others_with_them():
     held = cron(JOB).splitlines(keepends=True)[0] + b"5 4 * * * backup\n"
 
-    assert cut(held, JOB.name) == b"5 4 * * * backup\n"
+    assert cut(held, JOB) == b"5 4 * * * backup\n"
+
+
+@pytest.mark.parametrize("lost", [0, 1, 2])
+def test_a_call_goes_though_a_line_of_ours_was_cut_and_others_came_between(lost):
+    ours = cron(JOB).splitlines(keepends=True)
+    held = b"".join(line + b"# of others\n" for n, line in enumerate(ours) if n != lost)
+
+    assert cut(held, JOB) == b"# of others\n" * 2
+    assert put(held, JOB) == cron(JOB) + b"# of others\n" * 2
+
+
+def test_a_call_that_a_person_wrote_and_one_for_another_folder_stay():
+    held = b"3 * * * * recall schedule run --data /home/u/data >> log\n" + cron(
+        job(["/opt/recall"], Path("/home/u/data 2"), 7)
+    )
+
+    assert cut(held, JOB) == held
 
 
 def test_cron_is_installed_seen_and_removed_until_nothing_is_left():
@@ -149,6 +166,20 @@ def test_what_is_here_is_found(tmp_path):
 
 def test_a_program_that_is_missing_has_failed():
     assert schedule_install.run_program(["no-such-program-here"]).code == 127
+
+
+def test_a_call_is_found_and_goes_where_it_is_not_known_any_more_who_has_it(tmp_path):
+    table, env = Crontab(b"# mine\n"), {"XDG_CONFIG_HOME": str(tmp_path / "config")}
+    here = job(["/opt/recall"], tmp_path / "data", 7)
+    assert holder(tmp_path / "data", env, table) == ""
+    install("cron", here, env, table)
+
+    assert holder(tmp_path / "data", env, table, system="linux") == "cron"
+    assert take_out(tmp_path / "data", env, table)
+    assert table.held == b"# mine\n"
+    install("systemd", here, env, Manager())
+    assert holder(tmp_path / "data", env, table, system="linux") == "systemd"
+    assert holder(tmp_path / "data", env, table, system="darwin") == ""
 
 
 def test_leaving_takes_the_call_out_and_remembers_the_nights(tmp_path):
