@@ -62,9 +62,9 @@ class Replayed:
     faults: tuple[str, ...]
 
 
-def replay(incident: Incident, folder: Path) -> Replayed:
+def replay(incident: Incident, folder: Path, make: Callable[[Path, Words], Project] = healthy) -> Replayed:
     """Plant an incident in a project of its own below folder and return what health says of it."""
-    project = healthy(folder, incident.embedder)
+    project = make(folder, incident.embedder)
     incident.plant(project)
     signals = project.signals(now=project.now + incident.later)
     named = tuple(signals[one.signal] for one in incident.expected if one.signal in signals)
@@ -206,6 +206,19 @@ LOST_WORKERS = Incident(
     rows="LCA-D-09H",
     later=timedelta(days=4),
 )
+INHERITED_RUN = Incident(
+    "inherited-run",
+    "a run that was declared cleared begins with the compaction's summary of the run before it",
+    planting.inherited_run,
+    (
+        Expected(
+            "runs_not_independent",
+            Level.FAIL,
+            ("1 of 1 run declared cleared is not independent", "session run-2: begins with a compaction", "72% of its"),
+        ),
+    ),
+    rows="LCA-D-06H",
+)
 JUDGED_BELOW_CHANCE = Incident(
     "judged-below-chance",
     "two raters of a judged measure agree on 80 % of it, which is less than by chance",
@@ -229,5 +242,6 @@ INCIDENTS = (
     LOST_WORKERS,
     LATE_WINDOW,
     MEMORY_AGAINST_COMMAND,
+    INHERITED_RUN,
     JUDGED_BELOW_CHANCE,
 )

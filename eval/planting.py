@@ -21,7 +21,7 @@ from indexer import damage, writer
 from indexer.store import Store
 from recall import launcher
 from transcript import memory_drafts as drafts
-from transcript.event import stamp
+from transcript.event import Draft, stamp
 from transcript.memory_told import Told
 
 OLD = "0.0.9"
@@ -170,3 +170,30 @@ def judged_below_chance(project: Project) -> None:
     pairs = [("yes", "yes")] * 16 + [("yes", "no")] * 3 + [("no", "yes")]
     found = agreement(Ratings("author", "blind", tuple(pairs)), "rated continuity", at=project.now)
     keep(project.workspace, found)
+
+
+def inherited_run(project: Project) -> None:
+    """Declare a run cleared that begins with the summary of the compaction of the run before it."""
+    task = "Find out why the third pump stops at night, and write down what you changed in which order."
+    summary = (
+        "The pump stops since its float switch sticks at low water. The relay was set to forty seconds, its cable was"
+        " shortened by two metres, and the night watch looks at the gauge every second hour."
+    )
+    project.say("run-1", task, "The float switch sticks.")
+    project.tell(*_compaction(project, "run-1", summary))
+    mark = {"mark": "cleared", "session": "", "before": "run-1"}
+    project.tell(project.event("recall:run", "mark", mark, actor="system"))
+    project.tell(*_compaction(project, "run-2", summary))
+    project.say("run-2", task, "I begin with the float switch.")
+    project.index()
+    project.checkpoint()
+
+
+def _compaction(project: Project, session: str, summary: str) -> tuple[Draft, Draft]:
+    """Return the boundary of a compaction and the summary that stands behind it."""
+    boundary = {"subtype": "compact_boundary", "text": "", "compact": {"trigger": "auto"}}
+    told = {"kind": "summary", "text": summary}
+    return (
+        project.event(session, "system", boundary, actor="system"),
+        project.event(session, "conversation_turn", told),
+    )

@@ -345,6 +345,24 @@ class QualityFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class Inherited:
+    """A run that did not begin cleared: with a compaction, or with words of an earlier session's summary."""
+
+    session: str
+    compacted: bool
+    share: float = 0.0  # of what it was given, in runs of eight words
+    of: str = ""  # the session whose summary holds them
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """Sessions that were declared cleared (`recall session new --cleared`)."""
+
+    declared: int = 0
+    inherited: tuple[Inherited, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedMeasure:
     """A measure that somebody judges, with the newest agreement of two raters; kappa is None where none is known."""
 
@@ -385,6 +403,7 @@ class Facts:
     loader: LoaderFacts = field(default_factory=LoaderFacts)
     workers: WorkerFacts = field(default_factory=WorkerFacts)
     judged: JudgedFacts = field(default_factory=JudgedFacts)
+    runs: RunFacts = field(default_factory=RunFacts)
     freshness: FreshnessFacts = field(default_factory=FreshnessFacts)
     service: ServiceFacts = field(default_factory=ServiceFacts)
     schedule: ScheduleFacts = field(default_factory=ScheduleFacts)

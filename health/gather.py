@@ -21,6 +21,7 @@ from health.facts import (
     MemoryFacts,
     QualityFacts,
     RecordFacts,
+    RunFacts,
     SeriesFacts,
     StandingFacts,
     TurnFacts,
@@ -50,6 +51,7 @@ from health.gather_loader import loader_facts
 from health.gather_memory import memory_facts
 from health.gather_quality import quality_facts
 from health.gather_record import record_facts
+from health.gather_runs import run_facts
 from health.gather_schedule import schedule_facts
 from health.gather_service import service_facts
 from health.gather_standing import standing_facts
@@ -136,6 +138,7 @@ def gather(
         standing=read("standing", lambda: standing_facts(workspace, data, log), StandingFacts()),
         loader=read("loader", lambda: loader_facts(memory_folders), LoaderFacts()),
         judged=read("judged", lambda: judged_facts(workspace), JudgedFacts()),
+        runs=read("runs", lambda: run_facts(workspace, now=now, log=log), RunFacts()),
         workers=read("workers", lambda: worker_facts(workspace, log), WorkerFacts()),
         series=read("series", lambda: SeriesFacts(series.read(log, since=since)), SeriesFacts()),
         quality=read("quality", lambda: quality_facts(workspace), QualityFacts()),

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from consolidation.model import Candidate
-from eval.planted_project import Project, healthy
+from eval.planted_project import Project
 from health.facts import WorkerFacts
 from health.gather_workers import worker_facts
 from transcript import memory_drafts as drafts
@@ -18,7 +18,9 @@ TEXT = "The importer listens on port 8443, see config/importer.toml."
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    return healthy(tmp_path / "planted")
+    made = Project(tmp_path / "planted")
+    made.talk()
+    return made
 
 
 def facts(project: Project) -> WorkerFacts:
