@@ -7,7 +7,7 @@ keeps its rank however old it is, and a group of equals only hands its own place
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
@@ -39,11 +39,17 @@ class Placed(Protocol):
 Item = TypeVar("Item", bound=Placed)
 
 
-def newest_first(ordered: Sequence[Item], prompt: str, frequency: Mapping[str, int], passages: int) -> list[Item]:
+def newest_first(
+    ordered: Sequence[Item],
+    prompt: str,
+    frequency: Mapping[str, int],
+    passages: int,
+    risk: Callable[[Item], float] = lambda item: 0.0,
+) -> list[Item]:
     """Return the list with each group of equal statements newest first, in the places that the group holds.
 
     `frequency` tells how many of the index's passages hold each word of the prompt. A statement that lacks a value
-    which the prompt names is none of the group.
+    which the prompt names is none of the group. What has more `risk` comes behind what has less, however new.
     """
     # A word that the record never uses tells no two statements apart; but of a prompt it mostly does not know, little.
     known = {term: holding for term, holding in frequency.items() if holding}
@@ -68,7 +74,9 @@ def newest_first(ordered: Sequence[Item], prompt: str, frequency: Mapping[str, i
         first = stated[left[0]]
         group = [place for place in left if first.shapes_meet(stated[place])]
         left = [place for place in left if place not in group]
-        newest = sorted((ordered[place] for place in group), key=lambda item: -item.candidate.pointer.said)
+        newest = sorted(
+            (ordered[place] for place in group), key=lambda item: (risk(item), -item.candidate.pointer.said)
+        )
         for place, item in zip(group, newest, strict=True):
             out[place] = item
     return out

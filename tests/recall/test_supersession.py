@@ -43,6 +43,27 @@ def test_newest_of_equal_statements_comes_first_and_nothing_else_moves():
     assert order(items, "always start function names with", "always start function names") == [0, 3, 2, 4, 1]
 
 
+def test_of_equal_statements_the_one_that_more_speaks_against_comes_last_however_new():
+    """What belongs to another role, or is contradicted, does not win by being the newest (LCA-5.2.6-04)."""
+    items = said(
+        "a:Start function names with 'x_'.",
+        "d:Start function names with 'w_'.",
+        "c:Start function names with 'v_'.",
+        "b:Start function names with 'u_'.",
+    )
+    risks = {0: 0.0, 1: 0.6, 2: 0.0, 3: 0.2}
+
+    found = newest_first(
+        items,
+        "start function names with",
+        dict.fromkeys(("start", "function", "names"), 5),
+        100,
+        lambda item: risks[item.candidate.chunk],
+    )
+
+    assert [item.candidate.chunk for item in found] == [2, 0, 3, 1]
+
+
 def test_statement_about_less_than_the_prompt_is_no_equal():
     items = said("a:The retry limit of uploads is 5.", "z:The retry limit is 9.")
 
