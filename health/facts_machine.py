@@ -23,7 +23,6 @@ class BackendFacts:
     embedder: str = "unknown"
     embedder_model: str = ""
     embedder_reason: str = ""
-    service: str = "not running"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +52,7 @@ class ServiceFacts:
     """The resident service: whether it runs, how large it is, how often it died."""
 
     up: bool | None = None
+    stuck: bool = False  # there, and does not answer
     pid: int | None = None
     version: str = ""
     memory_mb: float | None = None

@@ -15,7 +15,7 @@ from typing import Any
 from health.facts import HookFacts, TurnFacts
 from health.facts_machine import BackendFacts
 from health.gather_replaced import replaced_items
-from recall import hook_counters, hook_registry, hooks_install, launcher, ledger, service
+from recall import hook_counters, hook_registry, hooks_install, launcher, ledger
 from recall.contracts import CONTRACTS
 from recall.harness import CLAUDE_CODE
 from recall.hook_registry import Installed
@@ -180,14 +180,10 @@ def _whole(counted: list[hook_counters.Count], kinds: tuple[str, ...]) -> dict[s
 
 
 def interpreter_facts(data: Path, backend: BackendFacts) -> BackendFacts:
-    """Add this interpreter, the hook's own with its SQLite, and whether the service runs.
+    """Add this interpreter, and the hook's own with its SQLite.
 
     The hook's SQLite is asked in a process of its own: this one holds another SQLite library.
     """
-    status = service.call(data, "status", site=launcher.site_folder())
-    running = "not running; the next hook starts it"
-    if status is not None:
-        running = f"running, version {status.get('version')}, {status.get('memory_mb')} MB"
     version, sqlite, fts5 = _hook_interpreter(data)
     return replace(
         backend,
@@ -195,7 +191,6 @@ def interpreter_facts(data: Path, backend: BackendFacts) -> BackendFacts:
         hook_python=version,
         hook_sqlite=sqlite,
         hook_fts5=fts5,
-        service=running,
     )
 
 

@@ -16,6 +16,7 @@ def service_facts(data: Path, env: Mapping[str, str], *, now: float) -> ServiceF
     names = {path.name.partition(".")[0] for path in files}
     return ServiceFacts(
         up=status.up,
+        stuck=status.stuck,
         pid=status.pid,
         version=status.version,
         memory_mb=status.memory_mb,

@@ -30,8 +30,9 @@ def last(data: Path, name: str, most: int) -> list[str]:
     for path in reversed(files(data, name)):
         if len(lines) >= most:
             break
-        lines = [*path.read_text(encoding="ascii", errors="backslashreplace").splitlines(), *lines]
-    return [told for line in lines[-most:] if (told := tell(line))]
+        held = path.read_text(encoding="ascii", errors="backslashreplace").splitlines()
+        lines = [*filter(None, map(tell, held)), *lines]
+    return lines[-most:]
 
 
 def follow(data: Path, name: str) -> Generator[str, None, None]:

@@ -41,9 +41,13 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Status:
-    """The service now; None is what no service says. Times in seconds, memory in MB."""
+    """The service now; None is what no service says. Times in seconds, memory in MB.
+
+    `stuck` is one that has begun long ago, is there, and does not answer: no hook starts another then.
+    """
 
     up: bool = False
+    stuck: bool = False
     pid: int | None = None
     version: str = ""
     site: str = ""
@@ -89,8 +93,13 @@ def status(data: Path, *, now: float) -> Status:
     recent = [one for one in held if one.at >= now - WEEK_S]
     said: dict[str, Any] = service.call(data, "status", site=site_folder()) or {}
     known = {name: said[name] for name in _SAID if name in said}
+    last = held[-1] if held and "pid" not in said else None
+    stuck = last is not None and last.end is None and now - last.at > START_S and _serves(last.pid)
+    if last is not None and stuck:
+        known["pid"] = last.pid
     return Status(
         up="pid" in said,
+        stuck=stuck,
         **known,
         starts_7d=len(recent),
         crashes_7d=len(crashes(held, since=now - WEEK_S)),
@@ -169,7 +178,8 @@ def _serves(pid: int) -> bool:
     """Whether a process is there and is a service, as far as the system tells."""
     if (_PROC / "self" / "cmdline").exists():
         try:
-            return b"serve" in (_PROC / str(pid) / "cmdline").read_bytes()
+            words = (_PROC / str(pid) / "cmdline").read_bytes().split(b"\0")
+            return any(word == b"serve" or b"recall.cli.serve" in word for word in words)
         except OSError:
             return False
     try:

@@ -72,18 +72,6 @@ def embedder(backend: BackendFacts) -> Signal:
     )
 
 
-def service(backend: BackendFacts) -> Signal:
-    """Return whether the resident service runs; it starts with the next hook, so its absence is no fault."""
-    return Signal(
-        id="service",
-        value=backend.service,
-        unit="name",
-        level=Level.OK,
-        text=backend.service,
-        meaning="It keeps model and index warm; the first hook starts it and it leaves when idle.",
-    )
-
-
 KNOWN = (
     Known(
         "vector_search",
@@ -109,13 +97,6 @@ KNOWN = (
         fail="cannot be loaded",
         why_never="without a model recall goes by words only",
         remedy="model add",
-    ),
-    Known(
-        "service",
-        one(lambda f: service(f.backend)),
-        Area.OPERATIONS,
-        "the service's socket",
-        why_never="the next hook starts it",
     ),
     Known(
         "versions",

@@ -8,6 +8,25 @@ from transcript.telling import counted
 CRASHES = Limits(warn=0, fail=9)
 
 
+def running(service: ServiceFacts) -> Signal:
+    """Return whether the service runs; the next hook starts it where it does not, unless one is there that hangs."""
+    state = "stuck" if service.stuck else "running" if service.up else "not running"
+    texts = {
+        "stuck": f"process {service.pid} holds the service and does not answer",
+        "running": f"running, version {service.version}",
+        "not running": "not running; the next hook starts it",
+    }
+    return Signal(
+        id="service",
+        value=state,
+        unit="state",
+        level=Level.WARN if service.stuck else Level.OK,
+        text=texts[state],
+        meaning="It keeps model and index warm; the first hook starts it and it leaves when idle.",
+        action="run 'recall service stop'; turns go by words until then" if service.stuck else "",
+    )
+
+
 def service_memory(service: ServiceFacts, *, warn_share: float = 0.8) -> Signal:
     """Return the resident memory of the service against the bound at which it leaves."""
     used, limit = service.memory_mb, service.limit_mb
@@ -79,6 +98,16 @@ def log_files(service: ServiceFacts) -> Signal:
 
 
 KNOWN = (
+    Known(
+        "service",
+        one(lambda f: running(f.service)),
+        Area.OPERATIONS,
+        "the service's socket, <data>/run/service.json",
+        warn="there, and does not answer",
+        why_never="turns go by words without it",
+        remedy="service stop",
+        safe=True,
+    ),
     Known(
         "service_memory",
         one(lambda f: service_memory(f.service)),

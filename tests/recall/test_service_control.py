@@ -77,6 +77,10 @@ def test_a_service_that_listens_no_more_is_named_when_it_does_not_end(data):
     pid = service_control.start(data).pid
     os.kill(pid, signal.SIGSTOP)
 
+    later = starts(data)[-1].at + 60
+    assert not status(data, now=later - 59).stuck
+    assert (status(data, now=later).stuck, status(data, now=later).pid) == (True, pid)
+    assert service_facts(data, {}, now=later).stuck
     with pytest.raises(ServiceError, match=rf"process {pid} still serves.*kill -9 {pid}"):
         service_control.stop(data, wait_s=0.0)
 
@@ -137,6 +141,17 @@ def test_a_damaged_list_of_starts_is_an_empty_one_and_made_anew(text, data):
     assert starts(data) == []
     note_start(data, now=NOW)
     assert [one.at for one in starts(data)] == [NOW]
+
+
+def test_a_process_that_took_over_the_number_of_a_dead_service_is_none(data):
+    server = subprocess.Popen(
+        [sys.executable, "-c", "import sys; sys.stdin.read()", "http.server"], stdin=subprocess.PIPE
+    )
+    try:
+        held = [Start(NOW, server.pid)]
+        assert crashes(held, since=NOW - 1) == held
+    finally:
+        server.communicate()
 
 
 def test_the_status_in_json_names_every_figure(data, capsys):

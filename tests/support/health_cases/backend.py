@@ -22,11 +22,6 @@ CASES = {
         backend(embedder="down", embedder_reason="model.onnx is missing"),
         ("up (m)", "unknown (m)", "down (m): model.onnx is missing"), (OK, OK, FAIL),
     ),
-    "service": Case(
-        backend(service="running, version 0.0.9, 900 MB"), backend(service="not running; the next hook starts it"),
-        ("running", "running, version 0.0.9", "not running; the next hook starts it"), (OK, OK, OK),
-        healthy=backend(service="running, version 0.1.0, 120 MB"),
-    ),
     "versions": Case(
         backend(hook_python="3.9.2", hook_sqlite="3.34.1"), backend(python="", sqlite=""),
         ("Python 3.11.7, SQLite 3.50.0", "hook: Python 3.9.2, SQLite 3.34.1", "Python"), (OK, OK, OK),

@@ -14,6 +14,13 @@ def service(**changes):
 
 
 CASES = {
+    "service": Case(
+        healthy=service(),
+        warn=service(up=False, stuck=True),
+        fail=service(up=False, pid=None),
+        says=("running, version 0.1.0", "process 7 holds the service and does not answer", "the next hook starts it"),
+        levels=(OK, WARN, OK),
+    ),
     "service_memory": Case(
         healthy=service(memory_mb=1200),
         warn=service(memory_mb=1201),
