@@ -79,6 +79,7 @@ class Project:
     consolidation: ConsolidationSettings = field(default_factory=ConsolidationSettings)
     now: datetime = NOW
     memory_folders: str = ""
+    load: Callable[[], Identity] | None = None  # what health finds for a model, where that is not the embedder
     during: list[AbstractContextManager[object]] = field(default_factory=list)  # what holds while health reads
 
     def __post_init__(self) -> None:
@@ -88,7 +89,6 @@ class Project:
         self.env = {"HOME": str(self.home), "RECALL_HOME": str(self.data)}
         self.settings = IndexSettings()
         self.workspace = init(self.root, self.data)
-        self.load: Callable[[], Identity] = lambda: replace(self.embedder, longer=())
         self._said = 0
 
     @property
@@ -102,10 +102,14 @@ class Project:
 
     def say(self, session: str, prompt: str, answer: str) -> tuple[Draft, Draft]:
         """Add an exchange; return its two events."""
+        exchange = self.exchange(session, prompt, answer)
+        self.tell(*exchange)
+        return exchange
+
+    def exchange(self, session: str, prompt: str, answer: str) -> tuple[Draft, Draft]:
+        """Return the two events of an exchange; nothing is written."""
         asked = self.event(session, "conversation_turn", {"kind": "prompt", "text": prompt}, actor="user")
-        said = self.event(session, "conversation_turn", {"kind": "reply", "text": answer})
-        self.tell(asked, said)
-        return asked, said
+        return asked, self.event(session, "conversation_turn", {"kind": "reply", "text": answer})
 
     def event(self, session: str, kind: str, body: Mapping[str, Any], *, actor: str = "assistant") -> Draft:
         """Return an event of the harness, a second after the last one; nothing is written."""
@@ -132,14 +136,13 @@ class Project:
 
     def talk(self) -> None:
         """Let the sessions be held."""
+        said: list[Draft] = []
         for session in range(SESSIONS):
             for number, part in enumerate(_PARTS[:EXCHANGES]):
                 what = f"the {part} of pump {session}"
-                self.say(
-                    f"session-{session}",
-                    f"What is the setting of {what}?",
-                    f"It stands at {session * 10 + number} turns for {what}.",
-                )
+                answer = f"It stands at {session * 10 + number} turns for {what}."
+                said += self.exchange(f"session-{session}", f"What is the setting of {what}?", answer)
+        self.tell(*said)
 
     def install_hooks(self) -> None:
         """Install them where this project's home has its harness."""
@@ -187,7 +190,7 @@ class Project:
                 self.env,
                 now=now or self.now,
                 settings=self.settings,
-                load=self.load,
+                load=self.load or (lambda: replace(self.embedder, longer=())),
                 recount=True,
                 consolidation=self.consolidation,
                 memory_folders=self.memory_folders,

@@ -67,10 +67,15 @@ def capture_facts(
         skipped=dict(state.skipped),
         damaged=state.damaged() - mended,
         mended=mended,
-        damaged_where=tuple(f"{path} line {line} byte {at}: {why}" for path, line, at, why in damage if why != GLUED),
+        damaged_where=tuple(_where(*place) for place in damage if place[-1] != GLUED),
         incomplete_tails=tuple(f"{path} ({size:,} bytes)" for path, size in state.incomplete()),
     )
     return facts, last_write
+
+
+def _where(path: str, line: int, at: int, why: str) -> str:
+    """Return where a damaged line is: what tells it first, for a long line is cut at its end."""
+    return f"{Path(path).name} line {line} byte {at}: {why}, in {Path(path).parent}"
 
 
 def _waiting(harness: str, files: Iterable[_File]) -> list[Waiting]:

@@ -1,5 +1,6 @@
 """Damages an index as faults and foreign programs were seen to do it: for replays of incidents, and nothing else."""
 
+from indexer.rows import SUPERSEDED
 from indexer.store import Store
 
 FUTURE = 99  # a schema that no version has
@@ -44,3 +45,23 @@ def lose_words(store: Store, rows: int) -> None:
         f" SELECT 'delete', id, tokens FROM chunk_{g} ORDER BY id LIMIT ?",
         (rows,),
     )
+
+
+def lose_passage(store: Store) -> None:
+    """Lose the first passage and keep its vector, its words and its pointers."""
+    store.run(f"DELETE FROM chunk_{store.generation} WHERE id = (SELECT min(id) FROM chunk_{store.generation})")
+
+
+def kill_twice(store: Store) -> None:
+    """Let the process have died twice over the first passage, so that it has no vector."""
+    first = next(row[0] for row in store.run(f"SELECT min(id) FROM chunk_{store.generation}"))
+    with store.transaction():
+        store.remove_vectors(store.generation, [first])
+        store.run(f"INSERT OR REPLACE INTO embed_state_{store.generation} (id, crashes) VALUES (?, 2)", (first,))
+
+
+def forget_replacements(store: Store) -> None:
+    """Lose what says that statements were replaced."""
+    g = store.generation
+    store.run(f"UPDATE pointer_{g} SET flags = flags & ~{SUPERSEDED}")
+    store.run(f"UPDATE standing_{g} SET barred = 0, valid_to = NULL")

@@ -9,7 +9,6 @@ from support.command import runner
 from eval import incidents, planting
 from eval.incidents import FRESHNESS, INCIDENTS, STALE_HOOK, Expected, Incident, replay
 from eval.planted_project import healthy
-from eval.silent_cases import SILENT
 from health.signal import Level, Signal
 from indexer.rebuild import compact
 from indexer.store import Store
@@ -31,7 +30,7 @@ def test_a_healthy_project_has_no_signal_that_warns(well: dict[str, Signal]) -> 
     assert "hook_installed.claude-code" in well
 
 
-@pytest.mark.parametrize("incident", [*INCIDENTS, *SILENT], ids=lambda one: one.id)
+@pytest.mark.parametrize("incident", INCIDENTS, ids=lambda one: one.id)
 def test_an_incident_is_named_with_its_figures_and_only_then(
     incident: Incident, well: dict[str, Signal], tmp_path: Path
 ) -> None:
