@@ -29,7 +29,7 @@ def calendar(id: str, harness: str, days: Mapping[date, int], until: date) -> Ht
     return tag(
         "figure",
         tag("figcaption", harness),
-        tag("p", _said(inside, start, until), class_="soft"),
+        tag("p", _said(inside), " from ", tag("time", f"{start}"), " to ", tag("time", f"{until}"), class_="soft"),
         tag(
             "div", *(_half(f"{id}-{nr}", harness, inside, *half, most) for nr, half in enumerate(halves)), class_="year"
         ),
@@ -39,9 +39,8 @@ def calendar(id: str, harness: str, days: Mapping[date, int], until: date) -> Ht
     )
 
 
-def _said(inside: Mapping[date, int], start: date, until: date) -> str:
-    turns = counted(sum(inside.values()), "turn")
-    return f"{turns} on {counted(len(inside), 'day')} from {start.isoformat()} to {until.isoformat()}"
+def _said(inside: Mapping[date, int]) -> str:
+    return f"{counted(sum(inside.values()), 'turn')} on {counted(len(inside), 'day')}"
 
 
 def _half(id: str, harness: str, inside: Mapping[date, int], start: date, until: date, most: int) -> Html:
@@ -60,7 +59,7 @@ def _half(id: str, harness: str, inside: Mapping[date, int], start: date, until:
         *months,
         *(tag("text", DAYS[row], x=0, y=TOP + row * STEP + CELL) for row in (0, 2, 4, 6)),
     ]
-    said = f"{_said(held, start, until)}, at most {most:,} a day."
+    said = f"{_said(held)} from {start} to {until}, at most {most:,} a day."
     return svg(id, f"{harness}, {start:%B %Y} to {until:%B %Y}", said, (LEFT + HALF * STEP, TOP + 7 * STEP), body)
 
 

@@ -16,6 +16,7 @@ from health.style import STYLE
 from recall.version import VERSION
 from transcript.telling import counted, minute
 
+_TYPED = re.compile(r"(?:(?<=run )|(?='recall ))'([^']*)'")
 MOST_DETAILS = 10  # of one signal; --json has all of them
 
 
@@ -127,8 +128,8 @@ def problem(signal: Signal) -> Html:
     return tag(
         "article",
         tag("h3", badge(signal.level), f" {signal.id}", id=f"{_anchor(signal.id)}-head"),
-        tag("p", one_line(signal.text)),
-        tag("p", one_line(signal.meaning), class_="soft"),
+        tag("p", _commands(one_line(signal.text))),
+        tag("p", _commands(one_line(signal.meaning)), class_="soft"),
         tag("ul", *details) if details else None,
         tag("p", tag("b", "To do: "), _commands(one_line(signal.action)), class_="todo") if signal.action else None,
         id=_anchor(signal.id),
@@ -176,8 +177,6 @@ def _parted(id: str) -> Html:
     return join(*(join(part, tag("wbr")) if nr % 2 else part for nr, part in enumerate(re.split("([_.])", id))))
 
 
-def _commands(action: str) -> Html:
-    """The action, with what is to be typed ('recall …') set as code."""
-    return join(
-        *(tag("code", part) if nr % 2 else part for nr, part in enumerate(re.split(r"'(recall [^']*)'", action)))
-    )
+def _commands(text: str) -> Html:
+    """A text, with what is to be typed ('recall …', or after "run") set as code."""
+    return join(*(tag("code", part) if nr % 2 else part for nr, part in enumerate(_TYPED.split(text))))

@@ -50,14 +50,15 @@ th, td { text-align: left; vertical-align: top; padding: .2rem .6rem .2rem 0; bo
 .numbers :is(td, th):not(:first-child) { text-align: right; font-variant-numeric: tabular-nums }
 #signals th:first-child { width: 35% } #signals th:nth-child(2) { width: 4rem }
 summary { cursor: pointer; color: var(--link) }
-.todo { margin-top: .5rem }
+.todo { margin-top: .5rem } .charts + p { margin-top: 1rem }
 article, figure, #signals details { content-visibility: auto; contain-intrinsic-size: auto 12rem }
 :focus-visible { outline: 3px solid var(--link); outline-offset: 2px }
 :target { outline: 2px solid var(--link) }
 @media (min-width: 48rem) { #signals th:first-child { width: 18rem } }
 @media (forced-colors: active) { .axis { stroke: GrayText } .s0, .s1, .s2 { stroke: CanvasText }
   .d0, .d1, .d2, .d3, .d4 { fill: CanvasText } .d0 { fill-opacity: .1 } .d1 { fill-opacity: .35 }
-  .d2 { fill-opacity: .55 } .d3 { fill-opacity: .75 } .level.fail, .level.warn { text-decoration: underline } }
+  .d2 { fill-opacity: .55 } .d3 { fill-opacity: .75 } svg text { fill: CanvasText }
+  .level.fail, .level.warn { text-decoration: underline } }
 @media print { :root { color-scheme: light; --page: #fff; --text: #000; --soft: #444; --line: #999; --box: #fff;
   --ok: #1a7f37; --warn: #8a5a00; --fail: #b42318; --link: #000; --a: #0950b8; --b: #a1460b; --c: #6f3fb8;
   --d0: #eaeef2; --d1: #b6d4f7; --d2: #6ba5ec; --d3: #2f73c9; --d4: #0a3f86 }

@@ -1,5 +1,6 @@
 """Approvals: what waits for a person and for how long, what was refused, whether files and signatures hold."""
 
+from consolidation.signatures import CODES
 from health.facts import ApprovalFacts, Facts
 from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_FAIL, Level, Signal, count, span
@@ -32,7 +33,9 @@ def proposals(facts: Facts) -> Signal:
         level=level,
         text=", ".join(parts) or "none",
         meaning="What changes the shared memory waits for a person; what is not what was approved is refused.",
-        action="recall coord review; what nobody decides any more goes with recall coord expire" if level else "",
+        action="run 'recall coord review'; what nobody decides any more goes with 'recall coord expire'"
+        if level
+        else "",
         details=tuple(f"refused, {code}: {number:,}" for code, number in sorted(a.refused.items())),
     )
 
@@ -45,7 +48,7 @@ def files(a: ApprovalFacts) -> Signal:
         ("proposal, decision or item differs from the record", "proposals, decisions and items differ from the record"),
         limits=NONE_ALLOWED_FAIL,
         meaning="memory.yml, the proposals and their signatures must be what the record says.",
-        action="recall coord verify",
+        action="run 'recall coord verify'",
         details=a.problems,
     )
 
@@ -59,9 +62,9 @@ def signatures(a: ApprovalFacts) -> Signal:
         value=a.signed_through,
         unit="event",
         level=level,
-        text=a.signature_fault or good,
+        text=CODES.get(a.signature_fault, a.signature_fault) or good,
         meaning="Each complete checkpoint signs the record's head: who rewrites the record cannot sign it.",
-        action="recall verify --signatures" if level else "",
+        action="run 'recall verify --signatures'" if level else "",
     )
 
 

@@ -54,7 +54,7 @@ def code_edited(code: FreshnessFacts) -> Signal:
         unit="names",
         level=level,
         text=text,
-        meaning="Edited code answers hooks as no version does.",
+        meaning="Hooks are answered by code that no version holds: nobody else can see what it does.",
         action="commit the changes or install the program again" if level else "",
         details=edited,
     )

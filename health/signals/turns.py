@@ -10,6 +10,11 @@ from transcript.telling import counted
 ENOUGH = 10
 WORDS_SHARE = Limits(warn=0.5)
 P95_MS = Limits(warn=500, fail=1000)
+WAYS = {  # how a turn is answered, for people
+    "warm": "words and meaning",
+    "warm_words": "words alone, with the service",
+    "words": "words alone, without the service",
+}
 
 
 def modes(turns: TurnFacts) -> Signal:
@@ -17,15 +22,17 @@ def modes(turns: TurnFacts) -> Signal:
     seen = turns.seen
     shares = {name: n / seen for name, n in sorted(turns.modes.items())} if seen else {}
     level = WORDS_SHARE.level(shares.get("words", 0.0) + shares.get("warm_words", 0.0)) if seen >= ENOUGH else Level.OK
-    parts = ", ".join(f"{name} {share:.0%}" for name, share in shares.items())
+    parts = ", ".join(f"{share:.0%} by {WAYS.get(name, name)}" for name, share in shares.items())
     return Signal(
         id="turn_modes",
         value={name: round(share, 4) for name, share in shares.items()},
         unit="share",
         level=level,
         text=f"{parts} of the last {counted(seen, 'turn')}" if seen else "no turns yet",
-        meaning="warm: words and vectors. warm_words: the service without vectors. words: no service in time.",
-        action="see 'embedder' and 'service'; raise the memory bound if the service leaves" if level else "",
+        meaning="By words alone a turn finds what was said in its own words, by meaning what was said in others, too.",
+        action="run 'recall doctor embedder', and 'recall service status': without either, words are all there is"
+        if level
+        else "",
         limits=WORDS_SHARE,
     )
 

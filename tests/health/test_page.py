@@ -89,6 +89,15 @@ def test_the_two_figures_and_the_problems_come_before_everything_else(made):
     assert "since the night of 2026-05-27 20:26Z: failing duplicate_ratio" in made[:problem]
 
 
+def test_what_is_to_be_typed_is_set_as_code():
+    text = "see 'service', run 'chmod -R go-rwx' there, then 'recall sync' or 'recall verify --full'"
+    made = page.problem(Signal("stored", 1, "count", Level.FAIL, text, text, text))
+
+    typed = ["chmod -R go-rwx", "recall sync", "recall verify --full"]
+    assert re.findall("<code>([^<]*)</code>", made) == typed * 3
+    assert made.count("see &#x27;service&#x27;, run ") == 3
+
+
 def test_every_signal_has_its_anchor(made):
     assert {f"signal-{signal.id}" for signal in full(1).signals} <= set(Tree(made).ids)
 
@@ -111,7 +120,7 @@ def test_the_calendar_tells_each_day_with_its_count(made):
 
     assert TODAY.weekday() == 3
     assert "<td>2026-05-25</td><td>1</td><td></td><td></td><td>12</td><td></td><td></td><td></td>" in figure
-    assert "13 turns on 2 days from 2025-05-19 to 2026-05-28" in figure
+    assert "13 turns on 2 days from <time>2025-05-19</time> to <time>2026-05-28</time>" in figure
     assert figure.count('role="img"') == 1  # nothing was taken in half a year ago
     assert re.findall(r"</svg>([^<]+)</li>", figure) == [
         "none",

@@ -20,7 +20,7 @@ def slow(ms):
 CASES = {
     "turn_modes": Case(
         turns(modes={"warm": 4, "words": 6}), turns(modes={"words": 10}),
-        ("words 50%", "words 60%", "words 100%"), WARNS,
+        ("50% by words alone, without", "60% by words alone, without", "100% by words alone, without"), WARNS,
         healthy=turns(modes={"warm": 5, "words": 5}),
     ),
     "recall_latency": Case(slow(501), slow(1001), ("p95 500 ms", "p95 501 ms", "p95 1001 ms"), healthy=slow(500)),
