@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import emit, note, say, size
+from recall.cli.output import emit, note, one_line, say, size, unusable
 from transcript.errors import BackupError, RecallError, WorkspaceError
 from transcript.telling import counted, minute
 
@@ -49,12 +49,13 @@ def command(
     for workspace in workspaces:
         try:
             made = _backup(app, workspace, folder)
-        except RecallError as error:
-            if not all_projects:
+        except (RecallError, OSError) as error:
+            told = unusable(error) if isinstance(error, OSError) else str(error)
+            if not all_projects or not told:
                 raise
             failed = True
-            rows.append({"workspace": workspace.id, "ok": False, "error": str(error)})
-            note(f"{workspace.root or workspace.id}: {error}")
+            rows.append({"workspace": workspace.id, "ok": False, "error": told})
+            note(one_line(f"{workspace.root or workspace.id}: {told}"))
             continue
         rows.append(_row(made))
         if not as_json:

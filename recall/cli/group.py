@@ -1,6 +1,5 @@
 """The click group behind `recall`; each command is a module of this package, imported when it is needed."""
 
-import errno
 import importlib
 import os
 import sys
@@ -9,9 +8,10 @@ import click
 from click.shell_completion import CompletionItem
 
 from recall.cli.app import App
-from recall.cli.output import one_line, tolerate_any_text
+from recall.cli.output import one_line, tolerate_any_text, unusable
 from recall.version import VERSION
 from transcript.errors import RecallError
+from transcript.telling import unechoed
 
 # Name -> module of recall.cli whose attribute `command` is the click command. The order is that of --help.
 COMMANDS = {
@@ -78,7 +78,7 @@ COMMANDS = {
     "serve": "serve",
     "hook": "hook",
 }
-_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS})  # a failed write names no file
+MOST_ARGUMENT = 400  # characters of one that an error repeats: a path is shorter, and what was pasted is not
 HIDDEN = frozenset({"serve", "hook"})  # started by hooks; nobody types them
 LOOKING = frozenset({"health", "doctor"})  # whose exit code is a level
 
@@ -135,13 +135,13 @@ def run(args: list[str], *, app: App | None = None) -> int:
         error.show()
         return 2
     except click.UsageError as error:
-        click.UsageError(one_line(error.format_message()), error.ctx).show()
+        click.UsageError(_told(error.format_message(), args), error.ctx).show()
         return 64 if error.ctx is not None and error.ctx.info_name in LOOKING else 2
     except click.ClickException as error:
-        click.ClickException(one_line(error.format_message())).show()
+        click.ClickException(_told(error.format_message(), args)).show()
         return error.exit_code
     except RecallError as error:
-        click.echo(f"recall: {one_line(str(error))}", err=True)
+        click.echo(f"recall: {_told(str(error), args)}", err=True)
         return _failed(args)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; nothing is lost", err=True)
@@ -150,14 +150,17 @@ def run(args: list[str], *, app: App | None = None) -> int:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1
     except OSError as error:
-        if error.filename is not None and error.errno is not None:
-            what = f"cannot use {os.fsdecode(error.filename)} ({error.strerror}); mend that first"
-        elif error.errno in _DISK:
-            what = f"the disk refuses a write ({error.strerror}); mend that and run it again"
-        else:
+        what = unusable(error)
+        if not what:
             raise
         click.echo(f"recall: {one_line(what)}", err=True)
         return _failed(args)
+
+
+def _told(message: str, args: list[str]) -> str:
+    """Return a refusal on one line, without what is too long for an argument: words that somebody pasted."""
+    said = [part for arg in args for part in (arg, *arg.split("=", 1))]
+    return one_line(unechoed(message, said, most=MOST_ARGUMENT))
 
 
 def _failed(args: list[str]) -> int:

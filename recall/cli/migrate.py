@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import emit, say
+from recall.cli.output import emit, say, unusable
 from transcript.errors import LockBusy, RecordError, StoreError, WorkspaceError
 
 if TYPE_CHECKING:
@@ -74,14 +74,19 @@ def _steps(workspace: Workspace, dry_run: bool) -> list[dict[str, Any]]:
     for name, held, wanted, step in found:
         row = {"workspace": workspace.id, "root": workspace.root, "file": name, "held": held, "wanted": wanted}
         said = ""
-        if dry_run:
-            state = "current" if held == wanted else "would be brought up" if (held or wanted) < wanted else "refused"
+        if dry_run and held is None:
+            state, said = "refused", "missing or damaged"
+        elif dry_run and held is not None:
+            state = "current" if held == wanted else "would be brought up" if held < wanted else "refused"
+            said = "a newer version wrote it; upgrade recall" if held > wanted else ""
         else:
             try:
                 before, now = step()
                 state = "current" if before == now else "brought up"
-            except (RecordError, StoreError, LockBusy) as error:
-                state, said = "refused", str(error)
+            except (RecordError, StoreError, LockBusy, OSError) as error:
+                state, said = "refused", unusable(error) if isinstance(error, OSError) else str(error)
+                if not said:
+                    raise
         rows.append({**row, "state": state, "why": said})
     return rows
 

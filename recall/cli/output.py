@@ -1,6 +1,8 @@
 """What commands print: results on standard output, progress and warnings on standard error."""
 
+import errno
 import json
+import os
 import sys
 import time
 from collections.abc import Callable
@@ -11,6 +13,7 @@ import click
 from transcript.errors import NotConfirmed
 from transcript.telling import visible as visible
 
+_DISK = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EROFS})  # a failed write names no file
 LINE_PAUSE_S = 5.0  # between two lines where no terminal is at hand
 
 
@@ -51,6 +54,13 @@ def confirm(question: str) -> None:
         agreed = answer.strip().lower() in ("y", "yes")
     if not agreed:
         raise NotConfirmed("not confirmed; nothing was changed")
+
+
+def unusable(error: OSError) -> str:
+    """Return a sentence on a file or disk that cannot be used, "" where the error is of another kind: a fault here."""
+    if error.filename is not None and error.errno is not None:
+        return f"cannot use {os.fsdecode(error.filename)} ({error.strerror}); mend that first"
+    return f"the disk refuses a write ({error.strerror}); mend that and run it again" if error.errno in _DISK else ""
 
 
 def emit(value: Any) -> None:

@@ -149,6 +149,24 @@ def test_all_projects_have_a_folder_each_and_this_ones_is_found(project, tmp_pat
     assert refused.code == 1
 
 
+def test_a_folder_that_cannot_be_used_keeps_no_other_project_from_its_backup(project, tmp_path, recall, monkeypatch):
+    second = git_project(tmp_path / "second")
+    monkeypatch.chdir(second)
+    recall("init")
+    made = recall("backup", str(tmp_path / "disk"), "--all-projects", "--json").rows()[0]
+    [place] = [Path(row["folder"]) for row in made["backups"] if row["events"]]
+    (place / "lock").unlink()
+    (place / "lock").mkdir()
+
+    done = recall("backup", str(tmp_path / "disk"), "--all-projects", "--json")
+
+    rows = {row["workspace"]: row for row in done.rows()[0]["backups"]}
+    assert done.code == 1
+    assert rows.pop(place.name)["error"] == f"cannot use {place / 'lock'} (Is a directory); mend that first"
+    assert [row["ok"] for row in rows.values()] == [True]
+    assert str(project) in done.err
+
+
 def test_another_data_folder_is_written_on_request(project, tmp_path, recall):
     recall("backup", str(tmp_path / "disk"))
 

@@ -84,7 +84,7 @@ _MATCH = "SELECT c.text FROM chunk_fts_{g} f JOIN chunk_{g} c ON c.id = f.rowid 
 
 def test_the_first_versions_record_and_index_are_brought_up(old, recall):
     before = passages(old.index_path)
-    assert "run 'recall migrate'" in recall("health").err
+    assert "run 'recall migrate'" in recall("health").out
 
     done = recall("migrate", "--json")
 
@@ -126,6 +126,25 @@ def test_a_second_run_and_a_dry_run_change_nothing(old, recall):
 
     assert (again.code, again.out.count("current")) == (0, 2)
     assert kept(old) == held
+
+
+def test_a_folder_that_cannot_be_used_is_told_in_its_row_and_the_rest_is_brought_up(old, recall):
+    (old.run_dir / "log.lock").mkdir()
+
+    done = recall("migrate", "--json")
+
+    [head, index_row] = json.loads(done.out)["steps"]
+    assert (done.code, head["state"], index_row["state"]) == (1, "refused", "brought up")
+    assert head["why"] == f"cannot use {old.run_dir / 'log.lock'} (Is a directory); mend that first"
+
+
+def test_a_dry_run_says_why_it_would_refuse(old, recall):
+    old.head_file.unlink()
+
+    planned = recall("migrate", "--dry-run")
+
+    assert planned.code == 1
+    assert "unknown -> 2 refused: missing or damaged" in planned.out
 
 
 def kept(workspace):
