@@ -8,7 +8,7 @@ STYLE = """
   --box: #181d23; --ok: #56d364; --warn: #e3b341; --fail: #ff8f85; --link: #79b8ff; --a: #79b8ff; --b: #ffa657;
   --c: #d2a8ff; --d0: #222931; --d1: #173a63; --d2: #1f5fa8; --d3: #4792e0; --d4: #a5d0ff } }
 * { box-sizing: border-box }
-body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif }
+body { margin: 0; background: var(--page); color: var(--text); font: 100%/1.5 system-ui, sans-serif }
 header, main, footer { max-width: 72rem; margin: 0 auto; padding: 0 1rem }
 h1 { font-size: 1.6rem; margin: 1rem 0 0 }
 h2 { font-size: 1.25rem; margin: 2rem 0 .5rem; border-bottom: 1px solid var(--line) }

@@ -30,6 +30,13 @@ REACHED = (
     "() => document.querySelectorAll('a[href], summary, details[open] [tabindex], :not(details) > [tabindex]').length"
 )
 
+COLOURS = "() => (s => [s.color, s.backgroundColor])(getComputedStyle(document.body))"
+STROKE = "name => getComputedStyle(document.querySelector(name)).stroke"
+OPACITY = "name => getComputedStyle(document.querySelector(name)).fillOpacity"
+MOVING = """() => [...document.querySelectorAll('*')].map(e => getComputedStyle(e))
+    .filter(s => s.transitionDuration !== '0s' || s.scrollBehavior === 'smooth').length"""
+LEFT_OUT = """() => [...document.querySelectorAll('article, figure, #signals details')]
+    .filter(e => getComputedStyle(e).contentVisibility !== 'visible').length"""
 BROKEN = """() => [...document.querySelectorAll('#signals td:first-child span')].flatMap(e => [...e.childNodes])
     .filter(n => { const r = document.createRange(); r.selectNodeContents(n); return r.getClientRects().length > 1 })
     .map(n => n.textContent)"""
@@ -64,8 +71,8 @@ def look(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
     """Opens a page; what it asks for besides itself, and what the browser complains of, is collected."""
     contexts = []
 
-    def opened(name: str, *, width: int = 1280, scheme: str = "light") -> tuple[Any, list[str]]:
-        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
+    def opened(name: str, *, width: int = 1280, scheme: str = "light", **more: Any) -> tuple[Any, list[str]]:
+        context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **more)
         contexts.append(context)
         page, heard = context.new_page(), []
         page.on("request", lambda request: heard.append(request.url))
@@ -118,6 +125,49 @@ def test_a_charts_figures_open_by_keyboard(look: Any) -> None:
 
     assert table.is_visible()
     assert table.get_by_role("row").count() == 61
+
+
+@pytest.mark.parametrize("style", [":root { font-size: 200% }", ":root { zoom: 2 }"], ids=["larger text", "zoom"])
+def test_twice_the_size_fits_without_scrolling_sideways(look: Any, style: str) -> None:
+    page, _ = look("full")
+    before = page.locator("h1").bounding_box()["height"]
+    page.add_style_tag(content=style)
+    page.evaluate("() => document.querySelectorAll('details').forEach(one => one.open = true)")
+
+    assert page.locator("h1").bounding_box()["height"] > 1.9 * before
+    assert page.evaluate("() => document.documentElement.scrollWidth") <= 1280
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_charts_and_levels_are_seen_in_colours_of_the_readers_own(look: Any, scheme: str) -> None:
+    page, _ = look("full", scheme=scheme, forced_colors="active")
+    text, paper = page.evaluate(COLOURS)
+
+    assert text != paper
+    assert {page.evaluate(STROKE, f".charts path.s{nr}") for nr in range(3)} == {text}
+    assert page.evaluate(STROKE, ".axis") not in (text, paper)
+    shades = [float(page.evaluate(OPACITY, f".year .d{nr}")) for nr in range(5)]
+    assert shades == sorted(set(shades))
+    assert [one["id"] for one in axe.Axe().run(page).response["violations"]] == []
+
+
+def test_nothing_moves(look: Any) -> None:
+    page, _ = look("full", reduced_motion="reduce")
+
+    assert page.evaluate("() => document.getAnimations().length") == 0
+    assert page.evaluate(MOVING) == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_on_paper_it_is_black_on_white_and_whole(look: Any, scheme: str) -> None:
+    page, _ = look("full", scheme=scheme)
+    page.emulate_media(media="print", color_scheme=scheme)
+
+    assert page.evaluate(COLOURS) == ["rgb(0, 0, 0)", "rgb(255, 255, 255)"]
+    assert not page.locator("nav").is_visible()
+    assert page.locator(".charts svg").first.is_visible()
+    assert page.evaluate(LEFT_OUT) == 0
+    assert not page.get_by_text("Time a turn waits: figures").is_visible()
 
 
 @pytest.mark.bench
