@@ -110,7 +110,7 @@ TURNS = (
              (Expected("deadline_misses", WARN, ("1 turn missed the deadline", "words:search: 1")),),
              rows="case recall-hook-timeout 4"),
     Incident("failed-search", "a turn could not search the index at all", index.failed_search,
-             (Expected("lexical_failures", WARN, ("1 search by words failed", "the index was unreadable: 1")),),
+             (Expected("lexical_failures", WARN, ("1 search by words failed", "the index was unreadable for the hook: 1")),),
              rows="case store-fts-syntax 5"),
 )
 RECORD = (

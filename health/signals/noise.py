@@ -8,7 +8,13 @@ from transcript.telling import counted
 ENOUGH = 50
 ENVELOPES = Limits(warn=0.2, fail=0.6)
 MOST_SHOWN = 5
-_FAILED = {"words_no_fts5": "no FTS5 in the hook's interpreter", "words_index_unreadable": "the index was unreadable"}
+_FAILED = {
+    "words_no_fts5": "no FTS5 in the hook's interpreter",
+    "words_index_unreadable": "the index was unreadable for the hook",
+    "IndexUnreadable": "the index was unreadable",
+    "LockBusy": "the index was locked",
+    "StoreError": "the index could not be used",
+}
 
 
 def own_injections(facts: Facts) -> Signal:

@@ -18,6 +18,7 @@ from eval.silent_index import SECRET
 from health.signal import Level
 from transcript.capture import sync
 from transcript.event import stamp
+from transcript.injected import OPEN_PHRASE
 
 SPEAKS_OF_HEALTH = re.compile(r"^(\d+)\. .*\bhealth\b", re.MULTILINE | re.IGNORECASE)
 
@@ -97,16 +98,30 @@ def test_the_public_inputs_themselves_are_named(
     assert all(word in "\n".join((found.text, *found.details)) for word in says), (found.text, found.details)
 
 
+def test_what_was_injected_is_kept_out_in_every_place_where_it_comes_back(shared: Path, tmp_path: Path) -> None:
+    """Case recall-feedback-loop (thedotmack/claude-mem#98, mem0ai/mem0#4573): the files show each of these places."""
+    project = Project(tmp_path / "planted")
+    _capture(project, shared / "cases" / "recall-feedback-loop" / "input")
+
+    found = project.signals()["own_injections"]
+
+    assert found.level is Level.OK
+    assert isinstance(found.value, dict)
+    assert (found.value["passages"], found.value["kept_out"]) == (0, 4)
+
+
 def _capture(project: Project, inputs: Path) -> None:
-    """Take in the session files of a case as if they had been held in this project."""
+    """Take in the session files of a case as if they had been held in this project, recall's own marks in them."""
     slug = "".join(c if c.isalnum() else "-" for c in str(project.root))
-    folder = project.home / ".claude" / "projects" / slug
-    folder.mkdir(parents=True)
-    first = sorted(inputs.glob("step1/*.jsonl")) or sorted(inputs.rglob("*.jsonl"))
-    for number, file in enumerate(first):
-        place = re.compile(rb'"cwd":\s*"[^"]*"')
-        data = place.sub(b'"cwd":"%b"' % str(project.root).encode(), file.read_bytes())
-        (folder / f"{number:08d}-1111-4222-8333-444444444444.jsonl").write_bytes(data)
+    claude, codex = project.home / ".claude" / "projects" / slug, project.home / ".codex" / "sessions"
+    root, mark = str(project.root).encode(), f"[recall 1a2b3c4d]{OPEN_PHRASE}".encode()
+    for number, file in enumerate(sorted(inputs.glob("step1/*.jsonl")) or sorted(inputs.rglob("*.jsonl"))):
+        name = f"{number:08d}-1111-4222-8333-444444444444.jsonl"
+        place = codex / "2026" / "06" / "15" / file.name if "codex" in file.parts else claude / name
+        place.parent.mkdir(parents=True, exist_ok=True)
+        data = re.sub(rb'"cwd":\s*"[^"]*"', b'"cwd":"%b"' % root, file.read_bytes())
+        data = data.replace(b"[[RECALLED-BLOCK-START]]", mark).replace(b"[[RECALLED-BLOCK-END]]", b"[/recall 1a2b3c4d]")
+        place.write_bytes(data)
     sync(project.workspace, project.data, project.env, now=project.now)
     project.index()
 

@@ -37,7 +37,7 @@ CASES = {
     "searches_cut": Case(turns(cut=1), turns(cut=10), ("0 of 10 turns", "1 of 10", "10 of 10"), NEVER, turns()),
     "lexical_failures": Case(
         turns(lexical_failures={"words_no_fts5": 1}), turns(lexical_failures={"StoreError": 2, "LockBusy": 1}),
-        ("0 searches", "no FTS5 in the hook's interpreter: 1", "3 searches by words failed"), WARNS,
+        ("0 searches", "no FTS5 in the hook's interpreter: 1", "the index was locked: 1"), WARNS,
     ),
     "token_estimates": Case(
         turns(estimated=2), runs(estimated=500),
