@@ -88,7 +88,7 @@ def prepare(app: App, asked: Asked) -> Page | Goto:
         )
     except RecallError as error:
         return _proposal(app, asked, said=f"not asked: {error}", status=409)
-    return Goto(parts.address("/proposal", name) + "#decide")
+    return Goto(parts.address("/proposal", name))
 
 
 def _proposal(app: App, asked: Asked, *, said: str = "", status: int = 200) -> Page:
@@ -105,10 +105,15 @@ def _proposal(app: App, asked: Asked, *, said: str = "", status: int = 200) -> P
     try:
         what = show(desk, name)
     except CoordError as error:
-        return Page(f"Proposal {name[:8]}", join(_standing(known, state, asked), tag("p", str(error))), 404)
+        return Page(
+            f"Proposal {name[:8]}",
+            join(_said(asked, name, said), _standing(known, state, asked), tag("p", str(error))),
+            404,
+        )
     return Page(
         f"Proposal {name[:8]}",
         join(
+            _said(asked, name, said),
             _standing(known, state, asked),
             parts.section(
                 "What would be signed",
@@ -122,7 +127,7 @@ def _proposal(app: App, asked: Asked, *, said: str = "", status: int = 200) -> P
                 ),
                 tag("div", *map(_line, lines(what, width=ENDLESS)), class_="proposal"),
             ),
-            parts.section("Decide", _decide(app, asked, desk, what, state, said), id_="decide"),
+            parts.section("Decide", _decide(app, asked, desk, what, state), id_="decide"),
         ),
         status,
     )
@@ -260,33 +265,38 @@ def _where_signed(app: App, asked: Asked) -> Html:
     )
 
 
-def _decide(app: App, asked: Asked, desk: CoordDesk, what: Shown, state: str, said: str) -> Html:
-    name, now = what.document.id, asked.signing.asked
-    told = said or asked.signing.outcome(name)
-    outcome = tag("p", told, class_="outcome", role="status") if told else None
+def _said(asked: Asked, name: str, said: str) -> Html | None:
+    """What the terminal asks about this proposal now, or what came of the last decision that was prepared here."""
+    now = asked.signing.asked
     if now is not None and now.proposal == name:
-        return join(
-            tag(
-                "p",
-                f"To {now.word}: the terminal shows this proposal and asks for the first digits of the action's hash. "
-                "Answer there; Enter alone decides nothing.",
-                class_="outcome",
-                role="status",
-            ),
-            tag("p", parts.link("See what came of it", parts.address("/proposal", name) + "#decide")),
+        return tag(
+            "p",
+            f"To {now.word}: the terminal shows this proposal and asks for the first digits of the action's hash. "
+            "Answer there; Enter alone decides nothing. ",
+            parts.link("See what came of it", parts.address("/proposal", name)),
+            class_="outcome",
+            role="status",
         )
-    refusal = asked.signing.refusal(app) or _key_fault(desk)
+    told = said or asked.signing.outcome(name)
+    return tag("p", told, class_="outcome", role="status") if told else None
+
+
+def _decide(app: App, asked: Asked, desk: CoordDesk, what: Shown, state: str) -> Html:
+    name, now = what.document.id, asked.signing.asked
     if state not in ("proposed", "approved"):
-        return join(outcome, tag("p", f"It is {state.replace('_', ' ')}: nothing is left to decide."))
+        return tag("p", f"It is {state.replace('_', ' ')}: nothing is left to decide.")
+    if now is not None and now.proposal == name:
+        return tag("p", "The terminal asks about it.")
+    refusal = asked.signing.refusal(app) or _key_fault(desk)
     if refusal:
         command = f"recall coord {'review' if state == 'proposed' else 'apply'} {name[:8]}"
-        return join(outcome, tag("p", f"Nothing can be signed from this page ({refusal}). ", _commands(command)))
+        return tag("p", f"Nothing can be signed from this page ({refusal}). ", _commands(command))
     seen = tag("input", type_="hidden", name_="seen", value=seal(what))
     forms = [_form(asked, name, word, seen) for word in ("approve", "decline") if state == "proposed"]
     follows = (
         None if state == "proposed" else join(tag("p", "It is approved."), _commands(f"recall coord apply {name[:8]}"))
     )
-    return join(outcome, follows, tag("div", *forms, class_="decisions"), _revise(asked, what, seen))
+    return join(follows, tag("div", *forms, class_="decisions"), _revise(asked, what, seen))
 
 
 def _form(asked: Asked, name: str, word: str, seen: Html) -> Html:
