@@ -4,11 +4,10 @@ Every item works on a made-up project by the same commands that a user has, by w
 """
 
 import json
-from collections.abc import Callable, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any, Protocol
 
+from eval.conformance_item import ACTOR, SHOWN, TURN, Claim, Item, Project, Seen, json_of, log_file, plain, rows, run
 from health.facts import Facts, IndexFacts, StandingFacts
 from health.facts_machine import BackendFacts
 from health.known import Area
@@ -16,11 +15,8 @@ from health.report import assess
 from health.signal import Level
 from indexer.audit import agreement
 from indexer.store import Store
-from recall.turn import Turn
 from transcript.log import Log
-from transcript.workspace import Workspace
 
-ACTOR = ("--actor", "ana", "--as", "human")
 UNRELATED = "who fed the zebra in the cathedral"
 QUESTIONS = (  # and a word that stands in the answer, none of it in the last messages of the record
     ("tide times one hour off since the clock change", "Europe/Paris"),
@@ -28,74 +24,18 @@ QUESTIONS = (  # and a word that stands in the answer, none of it in the last me
     ("how is the database backed up", "VACUUM INTO"),
     ("which commit fixed the one-hour bug on the pi", "4f1c2ab"),
 )
-SHOWN = 6
-TURN = "conversation_turn"
 CANARY = "pelican-4711-canary"
 LONG = 14  # exchanges of a session whose window is pruned
 
 
-class Ran(Protocol):
-    """What a command did."""
-
-    @property
-    def code(self) -> int: ...
-    @property
-    def out(self) -> str: ...
-    @property
-    def err(self) -> str: ...
-
-
-class Project(Protocol):
-    """A made-up project with sessions, taken in and indexed by words."""
-
-    def __call__(self, *words: str) -> Ran: ...
-    def ask(self, prompt: str) -> Turn: ...
-    def say(self, session: str, exchanges: Sequence[tuple[str, str]]) -> Path: ...
-    @property
-    def workspace(self) -> Workspace: ...
-    @property
-    def root(self) -> Path: ...
-    @property
-    def data(self) -> Path: ...
-    @property
-    def budget(self) -> int: ...
-
-
-Seen = tuple[bool, str]
-
-
-@dataclass(frozen=True, slots=True)
-class Item:
-    """One claim: whether it holds here, and what was seen."""
-
-    number: int
-    title: str
-    rows: str
-    holds: bool
-    evidence: str
-
-    def to_dict(self) -> dict[str, object]:
-        """Return the item as plain JSON values."""
-        return asdict(self)
-
-
 def minimal(project: Project) -> list[Item]:
     """Run the eleven items of the minimal list, one after the other; what raises does not hold."""
-    return [
-        Item(number, title, rows, *_seen(show, project)) for number, (title, rows, show) in enumerate(MINIMAL, start=1)
-    ]
-
-
-def _seen(show: Callable[[Project], Seen], project: Project) -> Seen:
-    try:
-        return show(project)
-    except Exception as error:  # the other items are still to be looked at
-        return False, f"{type(error).__name__}: {error}"[:160]
+    return run(MINIMAL, project)
 
 
 def standing_context(project: Project) -> Seen:
     """A session is told who it is, for whom it works and in which project; what is missing is named."""
-    missing = _json(project("session-start", "--json"))["missing"]
+    missing = json_of(project("session-start", "--json"))["missing"]
     project("init", "--scaffold")
     told = {
         project.root / ".recall" / "identity" / "IDENTITY.md": "# Identity\n\nA keeper of tides.\n",
@@ -104,7 +44,7 @@ def standing_context(project: Project) -> Seen:
     }
     for path, text in told.items():
         path.write_text(text, "utf-8")
-    after = _json(project("session-start", "--json"))
+    after = json_of(project("session-start", "--json"))
     loaded = [one["name"] for one in after["entries"] if one["state"] == "loaded" and one["chars"]]
     wanted = {"IDENTITY.md", "USER.md"}
     well = set(missing) == wanted and wanted <= set(loaded) and len(loaded) >= len(told) and not after["missing"]
@@ -113,13 +53,13 @@ def standing_context(project: Project) -> Seen:
 
 def append_only(project: Project) -> Seen:
     """What is written stays byte for byte, and an edit is found."""
-    before = _log(project).read_bytes()
+    before = log_file(project).read_bytes()
     project("task", "add", "Read the gauges", *ACTOR)
-    after = _log(project).read_bytes()
+    after = log_file(project).read_bytes()
     grown = after.startswith(before) and len(after) > len(before)
-    _log(project).write_bytes(after.replace(b"tide", b"tidE", 1))
+    log_file(project).write_bytes(after.replace(b"tide", b"tidE", 1))
     edited = project("verify").code
-    _log(project).write_bytes(after)
+    log_file(project).write_bytes(after)
     whole = project("verify").code
     told = f"{len(before):,} bytes stand before what was appended" if grown else "what was written has changed"
     return grown and edited != 0 and whole == 0, f"{told}; verify after an edit: exit {edited}, without: {whole}"
@@ -127,11 +67,11 @@ def append_only(project: Project) -> Seen:
 
 def governed(project: Project) -> Seen:
     """A memory comes from a candidate and a verdict; what nobody approved changes no shared fact."""
-    made = _json(project("memory", "add", "The gauge at pier 3 drifts", *ACTOR, "--json"))["events"]
+    made = json_of(project("memory", "add", "The gauge at pier 3 drifts", *ACTOR, "--json"))["events"]
     types = [event["type"] for event in made]
     path = ["memory.candidate", "memory.verdict", "memory.decided", "memory.written"]
     shared = project.root / ".coord" / "memory.yml"
-    proposed = _json(project("coord", "propose", "add", "--summary", "Times are UTC", "--evidence", "T1", "--json"))
+    proposed = json_of(project("coord", "propose", "add", "--summary", "Times are UTC", "--evidence", "T1", "--json"))
     file = Path(proposed["path"])
     held = json.loads(file.read_text("utf-8"))
     file.write_text(json.dumps({**held, "state": "approved"}), "utf-8")
@@ -146,20 +86,20 @@ def pointers(project: Project) -> Seen:
     with Store.open(project.workspace.index_path, "r") as store:
         agree, chunks = agreement(store), store.meta().n_chunks
     opened = 0
-    results = [row for question, _ in QUESTIONS for row in _rows(project, question)]
+    results = [row for question, _ in QUESTIONS for row in rows(project, question)]
     for row in results:
-        shown = _json(project("show", row["pointer"], "--json"))
-        opened += _words(row["text"])[:60] in _words(shown["words"])
+        shown = json_of(project("show", row["pointer"], "--json"))
+        opened += plain(row["text"])[:60] in plain(shown["words"])
     well = not agree.orphan_pointers and bool(results) and opened == len(results)
     return well, f"{chunks} passages, {agree.orphan_pointers} without a row; {opened} of {len(results)} results open"
 
 
 def beyond_latest(project: Project) -> Seen:
     """The ranking finds answers that the latest messages do not hold."""
-    latest = [_words(str(event.body.get("text", ""))) for event in Log(project.workspace).read() if event.type == TURN][
+    latest = [plain(str(event.body.get("text", ""))) for event in Log(project.workspace).read() if event.type == TURN][
         -SHOWN:
     ]
-    found = sum(any(word in row["text"] for row in _rows(project, question)) for question, word in QUESTIONS)
+    found = sum(any(word in row["text"] for row in rows(project, question)) for question, word in QUESTIONS)
     newest = sum(any(word in text for text in latest) for _, word in QUESTIONS)
     of = len(QUESTIONS)
     return (
@@ -185,12 +125,12 @@ def pruning(project: Project) -> Seen:
     project.say("long", said)
     project("sync")
     project("index", "--words-only")
-    before = _log(project).read_bytes()
+    before = log_file(project).read_bytes()
     limits = ("--session", "long", "--window", "8000", "--trigger", "7000", "--policy", "sliding")
-    plan = _json(project("window", "plan", *limits, "--json"))
+    plan = json_of(project("window", "plan", *limits, "--json"))
     left = [event for one in (*plan["remove"], *plan["stub"]) for event in one["events"]]
-    done = _json(project("window", "apply", *limits, "--json"))
-    kept = _log(project).read_bytes().startswith(before)
+    done = json_of(project("window", "apply", *limits, "--json"))
+    kept = log_file(project).read_bytes().startswith(before)
     opened = sum(project("show", event[:10]).code == 0 for event in left)
     gone = done["removed"] + done["stubbed"]
     return kept and gone > 0 and opened == len(
@@ -209,7 +149,7 @@ def checkpoint(project: Project) -> Seen:
     finally:
         path.rmdir()
         project("index", "--words-only")
-    broken, whole = _json(ran), _json(project("checkpoint", "--json"))
+    broken, whole = json_of(ran), json_of(project("checkpoint", "--json"))
     failed = [step["name"] for step in broken["steps"] if step["state"] == "failed"]
     well = whole["state"] == "complete" and broken["state"] == "failed" and failed == ["index"] and ran.code != 0
     return well, f"{whole['state']} with {len(whole['steps'])} steps; without an index: {broken['state']} at {failed}"
@@ -232,7 +172,7 @@ def health(project: Project) -> Seen:
     index = project.workspace.index_path
     aside = index.rename(index.with_name("aside"))
     try:
-        seen = _json(project("health", "--json"))
+        seen = json_of(project("health", "--json"))
     finally:
         aside.rename(index)
     told = seen["areas"]["indexing"] == "fail" and seen["exit_code"] == int(Level.FAIL)
@@ -255,7 +195,7 @@ def privacy(project: Project) -> Seen:
     project("index", "--words-only")
     mine = "555-0199" in project("memory", "list", "--json").out
     theirs = "555-0199" in project("query", "Ana's private number", "--audience", "peer", "--json").out
-    held = CANARY.encode() in _log(project).read_bytes()
+    held = CANARY.encode() in log_file(project).read_bytes()
     file.unlink()
     project("forget", CANARY, "--authorised")
     home = project.workspace.home
@@ -263,7 +203,7 @@ def privacy(project: Project) -> Seen:
     project("exclude", str(project.root))
     project.say("excluded", [("the boat is called wigeon-77", "noted")])
     project("sync")
-    taken = b"wigeon-77" in _log(project).read_bytes()
+    taken = b"wigeon-77" in log_file(project).read_bytes()
     project("exclude", str(project.root), "--remove")
     well = mine and not theirs and held and not left and not taken
     told = f"a private memory is {'kept from' if not theirs else 'told to'} a peer"
@@ -278,7 +218,7 @@ def handoff(project: Project) -> Seen:
     views = project.root / ".recall" / "views"
     for path in views.iterdir():
         path.unlink()
-    sections = _json(project("handoff", "--json"))["sections"]
+    sections = json_of(project("handoff", "--json"))["sections"]
     project("project")
     wanted = {
         "Immediate next actions": "Calibrate pier 3",
@@ -289,33 +229,16 @@ def handoff(project: Project) -> Seen:
     return len(there) == len(wanted), f"without its views: {', '.join(there) or 'nothing'}"
 
 
-MINIMAL: tuple[tuple[str, str, Callable[[Project], Seen]], ...] = (
-    ("identity, user and project are told to every session", "LCA-C-01, LCA-4.1-01", standing_context),
-    ("the history is appended to and is the authority", "LCA-C-02, ESAA-02", append_only),
-    ("memory is structured and changed by a governed way", "LCA-C-03, LCA-4.3-08", governed),
-    ("the index points to its sources", "LCA-C-04, LCA-4.2-08", pointers),
-    ("recall ranks beyond the latest message", "LCA-C-05b, LCA-C-05", beyond_latest),
-    ("a floor of likeness and a budget of tokens", "LCA-C-06, LCA-5.4-01, LCA-5.3-04", floor_and_budget),
-    ("pruning deletes no history", "LCA-C-07, LCA-4.2-03", pruning),
-    ("checkpoints are verified as a whole", "LCA-C-08, LCA-4.3-12", checkpoint),
-    ("health of indexing, recall and loading", "LCA-C-09, LCA-4.6-09", health),
-    ("privacy can be controlled", "LCA-C-10, LCA-12.6-01, LCA-12.2-02", privacy),
-    ("another agent goes on from a handoff", "LCA-C-11, LCA-6.5-04", handoff),
+MINIMAL: tuple[Claim, ...] = (
+    Claim("identity, user and project are told to every session", "LCA-C-01, LCA-4.1-01", standing_context),
+    Claim("the history is appended to and is the authority", "LCA-C-02, ESAA-02", append_only),
+    Claim("memory is structured and changed by a governed way", "LCA-C-03, LCA-4.3-08", governed),
+    Claim("the index points to its sources", "LCA-C-04, LCA-4.2-08", pointers),
+    Claim("recall ranks beyond the latest message", "LCA-C-05b, LCA-C-05", beyond_latest),
+    Claim("a floor of likeness and a budget of tokens", "LCA-C-06, LCA-5.4-01, LCA-5.3-04", floor_and_budget),
+    Claim("pruning deletes no history", "LCA-C-07, LCA-4.2-03", pruning),
+    Claim("checkpoints are verified as a whole", "LCA-C-08, LCA-4.3-12", checkpoint),
+    Claim("health of indexing, recall and loading", "LCA-C-09, LCA-4.6-09", health),
+    Claim("privacy can be controlled", "LCA-C-10, LCA-12.6-01, LCA-12.2-02", privacy),
+    Claim("another agent goes on from a handoff", "LCA-C-11, LCA-6.5-04", handoff),
 )
-
-
-def _json(ran: Ran) -> Any:
-    return json.loads(ran.out)
-
-
-def _rows(project: Project, question: str) -> list[dict[str, Any]]:
-    told = project("query", question, "--words-only", "-n", str(SHOWN), "--json").out
-    return [json.loads(line) for line in told.splitlines()]
-
-
-def _log(project: Project) -> Path:
-    return project.workspace.log_dir / "activity.jsonl"
-
-
-def _words(text: str) -> str:
-    return " ".join(text.split()).rstrip(" …")

@@ -8,6 +8,7 @@ import json
 import os
 import socket
 import tempfile
+import time
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -71,16 +72,44 @@ class Scratch:
         """The most tokens of a turn's block."""
         return int(self.app.config.settings().budget.tokens)
 
-    def say(self, session: str, exchanges: Sequence[tuple[str, str]]) -> Path:
-        """Write a made-up session where a tool of the wire format keeps its own, and return its file."""
+    def hook(self, session: str, prompt: str = "") -> str:
+        """What the hook of a session's start, or with a prompt that of a turn, answers by words; both are recorded."""
+        from recall.harness import Refused, recognise
+        from recall.hook_start import HookStart
+        from recall.hook_turn import HookTurn, Means
+        from recall.turn import bytes_third
+
+        event = {"hook_event_name": "UserPromptSubmit", "prompt": prompt} if prompt else {"source": "startup"}
+        given = {"hook_event_name": "SessionStart", "session_id": session, "cwd": str(self.root), **event}
+        payload = recognise("claude-code", json.dumps(given).encode())
+        if isinstance(payload, Refused):
+            raise ValueError(f"the hook does not take {given}: {payload.kind}")
+        call, now, began = os.urandom(8).hex(), self.app.now(), time.monotonic()
+        if not prompt:
+            start = HookStart(payload, self.data, call=call, now=now, started=began)
+            answer = start.answer(bytes_third, self.app.env)
+            start.record()
+            return answer.decode()
+        turn = HookTurn(payload, self.data, mode="words", call=call, now=now, started=began)
+        with self.app.store(self.workspace) as store:
+            means = Means(store, bytes_third, meta=store.meta(), audience=self.app.config.audience())
+            answer = turn.answer(means, self.app.config.settings())
+        turn.record()
+        return answer.decode()
+
+    def say(self, session: str, exchanges: Sequence[tuple[str, str]], *, hour: int = 9, **header: str) -> Path:
+        """Write a made-up session where a tool of the wire format keeps its own, and return its file.
+
+        It begins at that hour; header holds what else its first line says, as docs/wire.md has it.
+        """
         folder = self.data / "wire"
         folder.mkdir(parents=True, exist_ok=True)
         file = folder / f"{session}.jsonl"
         lines: list[dict[str, object]] = [
-            {"recall_wire": 1, "tool": "made-up", "session": session, "cwd": str(self.root)}
+            {"recall_wire": 1, "tool": "made-up", "session": session, "cwd": str(self.root), **header}
         ]
         for number, (asked, said) in enumerate(exchanges):
-            at = f"2026-04-10T09:{number // 60:02}:{number % 60:02}"
+            at = f"2026-04-10T{hour:02}:{number // 60:02}:{number % 60:02}"
             lines.append({"type": "prompt", "ts": f"{at}.000Z", "id": f"{session}-p{number}", "text": asked})
             lines.append({"type": "reply", "ts": f"{at}.500Z", "id": f"{session}-r{number}", "text": said})
         file.write_text("".join(json.dumps(line) + "\n" for line in lines), "utf-8")
