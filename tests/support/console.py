@@ -8,9 +8,9 @@ from recall.cli.console.server import build
 HOST, TOKEN = "127.0.0.1:8123", "the-token"
 
 
-def console(*, cookie: bool = True) -> TestClient:
-    """Return a client of the console; it holds the cookie already unless asked otherwise."""
-    client = TestClient(build(App.here(), host=HOST, token=TOKEN), base_url=f"http://{HOST}")
+def console(app: App | None = None, *, cookie: bool = True) -> TestClient:
+    """Return a client of an app's console, by default of this folder's; it holds the cookie unless asked otherwise."""
+    client = TestClient(build(app or App.here(), host=HOST, token=TOKEN), base_url=f"http://{HOST}")
     if cookie:
         assert client.get("/", params={"token": TOKEN}).status_code == 200
     return client

@@ -238,10 +238,14 @@ def _item(log: Log, item: dict[str, Any]) -> Html:
 
 
 def place(app: App, asked: Asked) -> Goto:
-    """Where a pointer leads: the place in its session at which those words were said."""
+    """Where a pointer leads: the place in its session at which those words were said, a memory's page for a memory."""
     from recall.cli.reading import door
+    from transcript.event import MEMORY_TYPES
 
     log = app.log(app.workspace())
     event = log.find(asked.name)
     door(app, log.workspace).refuse_event(log, event)
+    if event.type in MEMORY_TYPES:
+        told = event.body.get("memory") or (event.body.get("candidate") if event.type == "memory.verdict" else event.id)
+        return Goto(parts.address("/memory", str(told)))
     return Goto(parts.address("/session", event.session, around=event.id, anchor=event.id))

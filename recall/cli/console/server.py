@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hmac
 import os
 import socket
 import time
@@ -46,7 +47,7 @@ def build(app: App, *, host: str, token: str) -> Guard:
     def served(route: Route) -> Callable[[Request], Awaitable[Response]]:
         async def answer(request: Request) -> Response:
             form = await _form(request) if route.method == "POST" else {}
-            if route.method == "POST" and form.pop("csrf", "") != csrf:
+            if route.method == "POST" and not hmac.compare_digest(form.pop("csrf", "").encode(), csrf.encode()):
                 raise HTTPException(403, "this form is not of this console; load its page again")
             asked = Asked(
                 now=app.now(),
