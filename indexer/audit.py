@@ -60,8 +60,8 @@ def copies(store: Store) -> Copies:
     """Count repeated texts, and the bytes of texts and vectors stored and needed."""
     g = store.generation
     grouped = (
-        "SELECT source_class, count(*) AS n, length(CAST(text AS BLOB)) AS size"
-        f" FROM chunk_{g} GROUP BY source_class, role, text"
+        "SELECT source_class, count(*) AS n, length(CAST(plain_text(text) AS BLOB)) AS size"
+        f" FROM chunk_{g} GROUP BY source_class, role, plain_text(text)"
     )
     rows = distinct = most = stored = needed = 0
     by_class: dict[str, int] = {}
@@ -94,12 +94,13 @@ class NearPairs:
 
 def near_copies(store: Store) -> int:
     """Count rows that equal another of their class and role but for case, quotes and spaces."""
-    folded = "text"
+    folded = "plain"
     for part in _LEFT_OUT:
         folded = f"replace({folded}, {part}, '')"
     sql = (
-        "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(DISTINCT text) AS n"
-        f" FROM chunk_{store.generation} GROUP BY source_class, role, lower({folded}))"
+        "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(DISTINCT plain) AS n FROM"
+        f" (SELECT source_class, role, plain_text(text) AS plain FROM chunk_{store.generation})"
+        f" GROUP BY source_class, role, lower({folded}))"
     )
     return _one(store, sql)
 
@@ -178,8 +179,8 @@ def secrets_masked(store: Store) -> int:
     """Count the marks that stand where a credential stood."""
     mark = "[secret:"
     sql = (
-        f"SELECT coalesce(sum((length(text) - length(replace(text, '{mark}', ''))) / {len(mark)}), 0)"
-        f" FROM chunk_{store.generation} WHERE instr(text, '{mark}')"
+        f"SELECT coalesce(sum((length(plain) - length(replace(plain, '{mark}', ''))) / {len(mark)}), 0)"
+        f" FROM (SELECT plain_text(text) AS plain FROM chunk_{store.generation}) WHERE instr(plain, '{mark}')"
     )
     return _one(store, sql)
 
@@ -222,6 +223,13 @@ def pointers(store: Store) -> int:
 def last_run(store: Store) -> str | None:
     """Return when the last run of the writer began, as it was written."""
     return next((str(row[0]) for row in store.run("SELECT started_at FROM run ORDER BY id DESC LIMIT 1")), None)
+
+
+def longest_hold(store: Store) -> tuple[float, str] | None:
+    """Return for how long a kept run held the write lock at most, in milliseconds, and what it was; None before any."""
+    held = "json_extract(report, '$.longest_hold_ms')"
+    sql = f"SELECT {held}, kind FROM run WHERE {held} IS NOT NULL ORDER BY {held} DESC, id DESC LIMIT 1"
+    return next(((float(ms), str(kind)) for ms, kind in store.run(sql)), None)
 
 
 def rebuild_begun(store: Store) -> str | None:

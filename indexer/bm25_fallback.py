@@ -15,11 +15,11 @@ class WordRanker:
     it fails on an empty corpus, so that the idf of `lexical` and a test for shared words take their place.
     """
 
-    def __init__(self, rows: Iterable[tuple[int, str]], version: int) -> None:
+    def __init__(self, rows: Iterable[tuple[int, Sequence[str]]], version: int) -> None:
         from rank_bm25 import BM25Okapi
 
         self.version = version
-        held = [(chunk_id, [_stem(token) for token in tokens.split()]) for chunk_id, tokens in rows]
+        held = [(chunk_id, [_stem(token) for token in tokens]) for chunk_id, tokens in rows]
         self._ids = [chunk_id for chunk_id, _ in held]
         self._okapi = BM25Okapi([tokens for _, tokens in held], k1=K1, b=B) if any(t for _, t in held) else None
         self._holding: dict[str, list[int]] = {}

@@ -1,14 +1,19 @@
 """Brings an index of an older schema up, with a copy of the old file beside it until the result was checked."""
 
 import os
+from collections.abc import Iterable
+from hashlib import sha256
+from itertools import zip_longest
 from pathlib import Path
 
 import apsw
 
 from indexer import schema
 from indexer.connection import connect, translated
+from indexer.passage_text import Execute, Texts
 from indexer.reader import SCHEMA_VERSION
 from indexer.store import WRITER_BUSY_MS, Store
+from indexer.vocabulary import counts
 from transcript.errors import IndexNewer, IndexUnreadable, StoreError
 
 BEFORE = ".before-"  # what follows the file's name, before its old schema, in the name of the copy
@@ -19,7 +24,7 @@ _PAGES = 1024
 def bring_up(path: Path) -> tuple[int, int]:
     """Bring an index to this version's schema and return (schema before, schema now).
 
-    An older file is copied first; the copy goes once rows, words, vectors and pages of the new one were checked.
+    An older file is copied first; the copy goes once rows, texts, words, vectors and pages of the new one were checked.
     IndexNewer for a newer file, IndexUnreadable for one that is none. StoreError when the check fails: the old file is
     then back in its place.
     """
@@ -89,6 +94,22 @@ def _wrong(store: Store, copy: Path) -> str:
             vectors = next(iter(old.execute("SELECT n_vectors FROM generation WHERE id = ?", (generation,))))[0]
             if vectors != len(store.vectors.ids()):
                 return f"{vectors} vectors became {len(store.vectors.ids())}"
+            if _texts(old.execute, generation) != _texts(store.run, generation):
+                return "a passage became another"
+            if has_words and _differ(counts(old.execute, generation), counts(store.run, generation)):
+                return "the words of the passages became others"
     finally:
         old.close()
     return ""
+
+
+def _differ(one: Iterable[object], other: Iterable[object]) -> bool:
+    return any(a != b for a, b in zip_longest(one, other))
+
+
+def _texts(execute: Execute, generation: int) -> bytes:
+    """Return a hash over the keys and texts of all passages."""
+    texts, digest = Texts(execute), sha256()
+    for key, held in execute(f"SELECT key, text FROM chunk_{generation} ORDER BY key, id", ()):
+        digest.update(key + texts.plain(held).encode() + b"\0")
+    return digest.digest()

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from indexer import vocabulary
 from indexer.audit import agreement
 from indexer.rows import IMPLAUSIBLE_TIME
 from indexer.store import Store
@@ -15,7 +16,7 @@ from indexer.vectors import KINDS
 _BATCH = 2000
 # Whether a time is implausible depends on when it was looked at, so neither the flag nor what follows from it is told.
 _PARTS = {
-    "passages": "SELECT hex(key), source_class, role, n_tokens, text, tokens FROM chunk_{g} ORDER BY key",
+    "passages": "SELECT hex(key), source_class, role, n_tokens, plain_text(text) FROM chunk_{g} ORDER BY key",
     "places": "SELECT hex(c.key), v.event, p.start, p.end, s.session, p.kind, p.seq, p.flags & ~{implausible},"
     " p.worker, coalesce(o.session, ''), coalesce(x.ordinal, -1), coalesce(x.worker, '')"
     " FROM pointer_{g} p JOIN chunk_{g} c ON c.id = p.chunk_id JOIN event_{g} v ON v.id = p.event"
@@ -43,9 +44,7 @@ def contents(store: Store) -> dict[str, Part]:
     parts = {
         name: _part(store, sql.format(g=store.generation, implausible=IMPLAUSIBLE_TIME)) for name, sql in _PARTS.items()
     }
-    found = agreement(store)
-    wrong = found.words_missing + found.words_extra
-    return {**parts, "words": Part(parts["passages"].rows - found.words_missing, str(wrong))}
+    return {**parts, "words": _words(store, parts["passages"].rows)}
 
 
 def vectors_differ(one: Store, other: Store, *, tolerance: float = 1e-4) -> tuple[int, int]:
@@ -60,6 +59,16 @@ def vectors_differ(one: Store, other: Store, *, tolerance: float = 1e-4) -> tupl
         there = other.vectors.get([twin for twin in pairs.values() if twin is not None])
         differ += sum(not _same(here.get(a), there.get(-1 if b is None else b), tolerance) for a, b in pairs.items())
     return differ, len(held)
+
+
+def _words(store: Store, passages: int) -> Part:
+    """Return how many passages have words, and a hash over all stems and their counts."""
+    found = agreement(store)
+    digest = hashlib.sha256(f"{found.words_missing + found.words_extra}\n".encode())
+    if store.backend.fts5 and store.has_table(f"chunk_fts_{store.generation}"):
+        for row in vocabulary.counts(store.run, store.generation):
+            digest.update(json.dumps(row).encode("ascii") + b"\n")
+    return Part(passages - found.words_missing, digest.hexdigest())
 
 
 def _part(store: Store, sql: str) -> Part:

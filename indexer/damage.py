@@ -1,5 +1,8 @@
 """Damages an index as faults and foreign programs were seen to do it: for replays of incidents, and nothing else."""
 
+from itertools import islice
+
+from indexer.passage_words import words
 from indexer.rows import SUPERSEDED
 from indexer.store import Store
 
@@ -20,8 +23,8 @@ def add_foreign_rows(store: Store, rows: int, *, first: int = 0, texts: int = 1)
     """Add passages as a program does that knows no keys and no pointers: texts `first`, `first` + 1, … in turn."""
     store.run(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n)"
-        f" INSERT INTO chunk_{store.generation} (key, source_class, role, n_tokens, text, tokens)"
-        " SELECT randomblob(16), 0, 0, 3, 'foreign ' || (? + i % ?), 'foreign' FROM n LIMIT ?",
+        f" INSERT INTO chunk_{store.generation} (key, source_class, role, n_tokens, text)"
+        " SELECT randomblob(16), 0, 0, 3, 'foreign ' || (? + i % ?) FROM n LIMIT ?",
         (first, texts, rows),
     )
 
@@ -40,11 +43,9 @@ def pretend_read(store: Store, watermark: str) -> None:
 def lose_words(store: Store, rows: int) -> None:
     """Take the words of the first passages out of the index of words."""
     g = store.generation
-    store.run(
-        f"INSERT INTO chunk_fts_{g} (chunk_fts_{g}, rowid, tokens)"
-        f" SELECT 'delete', id, tokens FROM chunk_{g} ORDER BY id LIMIT ?",
-        (rows,),
-    )
+    taken = f"INSERT INTO chunk_fts_{g} (chunk_fts_{g}, rowid, tokens) VALUES ('delete', ?, ?)"
+    for number, held in list(islice(words(store.run, store.packing, g), rows)):
+        store.run(taken, (number, " ".join(held)))
 
 
 def lose_passage(store: Store) -> None:

@@ -7,10 +7,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from indexer import schema, writer
+from indexer import dictionary, schema, writer
 from indexer.rows import PROMPT, WORKER
 from indexer.store import Store
 from indexer.vectors import KINDS
+from indexer.words_table import refill
 from transcript.canonical import ID_LENGTH
 from transcript.errors import IndexMissing, LockBusy, StoreError
 from transcript.lock import FileLock
@@ -48,6 +49,7 @@ def forget(workspace: Workspace, events: Sequence[str]) -> Forgotten:
             return done
         for (generation,) in list(store.run("SELECT id FROM generation")):
             _generation(store, int(generation), events, done)
+        dictionary.renew(store.run, store.packing, transaction=store.transaction)  # it holds pieces of passages
         _give_back(store)
     for path in (workspace.run_dir / "vectors").glob("*"):  # a service maps them; it makes them anew
         path.unlink(missing_ok=True)
@@ -102,7 +104,7 @@ def _generation(store: Store, g: int, events: Sequence[str], done: Forgotten) ->
             _chunks(store, g, chunks, done)
     with store.transaction():
         if store.has_table(f"chunk_fts_{g}") and store.backend.fts5:
-            store.run(f"INSERT INTO chunk_fts_{g} (chunk_fts_{g}) VALUES ('rebuild')")
+            refill(store.run, store.packing, g)
         elif store.has_table(f"chunk_fts_{g}"):
             raise StoreError("this SQLite has no FTS5 and the index has words of it; run 'recall index rebuild'")
         store.recount(g)

@@ -12,14 +12,14 @@ _RECORD_LINE = re.compile(r'\s*\{"(?:parentUuid|isSidechain|sessionId|leafUuid|t
 
 def own_text(store: Store) -> int:
     """Count passages that hold a mark of a block that recall put in front of a model; none should."""
-    rows = store.run(f"SELECT text FROM chunk_{store.generation} WHERE instr(text, 'recall')")
+    rows = store.run(f"SELECT plain_text(text) FROM chunk_{store.generation} WHERE instr(plain_text(text), 'recall')")
     return sum(bool(block_spans(text)) for (text,) in rows)
 
 
 def envelopes(store: Store) -> tuple[int, int]:
     """Return how many passages of prompts are a client's wrapping or lines of its log, and how many there are."""
     rows = store.run(
-        f"SELECT text FROM chunk_{store.generation} WHERE source_class = ? AND role = ?",
+        f"SELECT plain_text(text) FROM chunk_{store.generation} WHERE source_class = ? AND role = ?",
         (SOURCE_CLASSES.index("conversation"), ROLES.index("user")),
     )
     found = [is_envelope(text) for (text,) in rows]

@@ -9,9 +9,9 @@ from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from indexer import schema
 from indexer.segment import plain_words
 from indexer.store import Store
+from indexer.words_table import refill
 
 PARTS, ACCENTS = "parts", "accents"
 LACKS = (PARTS, ACCENTS)
@@ -30,12 +30,7 @@ def plain_index(store: Store, lacks: Collection[str]) -> Iterator[Store]:
         store.run("VACUUM INTO ?", (str(path),))
         with Store.open(path, "w") as copy:
             with copy.transaction():
-                copy.run(f"DROP TABLE chunk_fts_{g}")
-                if PARTS in lacks:
-                    for chunk_id, text in list(copy.run(f"SELECT id, text FROM chunk_{g}")):
-                        copy.run(
-                            f"UPDATE chunk_{g} SET tokens = ? WHERE id = ?", (" ".join(plain_words(text)), chunk_id)
-                        )
-                schema.create_fts(copy.run, g, accents=ACCENTS in lacks)
-                copy.run(f"INSERT INTO chunk_fts_{g} (chunk_fts_{g}) VALUES ('rebuild')")
+                whole = list(copy.run(f"SELECT id, plain_text(text) FROM chunk_{g} ORDER BY id"))
+                plain = ((number, plain_words(text)) for number, text in whole) if PARTS in lacks else None
+                refill(copy.run, copy.packing, g, accents=ACCENTS in lacks, given=plain)
             yield copy

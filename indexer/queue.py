@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from indexer.embedder import Embedder
+from indexer.passage_words import headings
 from indexer.rows import (
     CURATED,
     FINAL,
@@ -19,14 +20,12 @@ from indexer.rows import (
     PROMPT,
     REASONING,
     SUMMARY,
-    TALK,
     TOOL_CALL,
     TOOL_RESULT,
     WORKER,
 )
 from indexer.settings import IndexSettings
 from indexer.store import Store
-from indexer.talk import heading
 from indexer.vectors import KINDS, PASSAGE, fault, unit
 from transcript.errors import EmbedderUnavailable, LockBusy
 from transcript.lock import FileLock
@@ -225,19 +224,13 @@ class _Run:
     def _batches(self, rows: list[tuple[int, int]], size: int) -> list[list[_Row]]:
         """Return the rows in batches of like length; suspects alone, behind the others."""
         marks = ",".join("?" * len(rows))
-        sql = f"SELECT id, text FROM chunk_{self._g} WHERE id IN ({marks})"
+        sql = f"SELECT id, plain_text(text) FROM chunk_{self._g} WHERE id IN ({marks})"
         texts = dict(self._store.run(sql, tuple(chunk_id for chunk_id, _ in rows)))
-        talk = self._headings([chunk_id for chunk_id, _ in rows])
+        talk = headings(self._store.run, self._g, [chunk_id for chunk_id, _ in rows])
         found = [_Row(c, texts[c], deaths >= SUSPECT, talk.get(c, "")) for c, deaths in rows if c in texts]
         plain = sorted((row for row in found if not row.alone), key=lambda row: (len(row.text), row.chunk_id))
         batches = [plain[at : at + size] for at in range(0, len(plain), size)]
         return batches + [[row] for row in found if row.alone]
-
-    def _headings(self, chunks: list[int]) -> dict[int, str]:
-        """Chunk -> heading, of those that are turns of a talk: a turn is keyed by its heading too, so it has one."""
-        marks = ",".join("?" * len(chunks))
-        sql = f"SELECT chunk_id, worker, ts FROM pointer_{self._g} WHERE chunk_id IN ({marks}) AND flags & {TALK}"
-        return {chunk_id: heading(speaker, ts) for chunk_id, speaker, ts in self._store.run(sql, tuple(chunks))}
 
     def _batch(self, batch: list[_Row], total: int) -> None:
         self._mark(batch)
@@ -301,7 +294,7 @@ class _Run:
                 self._report.failures.append(f"chunk {row.chunk_id} ({self._pointer(row.chunk_id)}): {reason}")
 
     def _exists(self, row: _Row) -> bool:
-        sql = f"SELECT 1 FROM chunk_{self._g} WHERE id = ? AND text = ?"
+        sql = f"SELECT 1 FROM chunk_{self._g} WHERE id = ? AND plain_text(text) = ?"
         return bool(list(self._store.run(sql, (row.chunk_id, row.text))))
 
     def _settle(self, chunk_id: int, *, truncated: bool) -> None:

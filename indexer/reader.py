@@ -4,7 +4,9 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from indexer import lexical, vocabulary
+from indexer.passage_text import Texts
 from indexer.rows import (
+    ENDS,
     FINAL,
     PRIVATE,
     PROJECT_FILE,
@@ -25,7 +27,7 @@ from indexer.rows import (
 from transcript.canonical import ID_LENGTH
 from transcript.errors import IndexMissing, IndexNewer, IndexUnreadable
 
-SCHEMA_VERSION = 4
+SCHEMA_VERSION = 5
 Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
 _MANY = 500  # bound parameters of one statement
 
@@ -33,10 +35,11 @@ _MANY = 500  # bound parameters of one statement
 class Reader:
     """Reads one index. It takes no lock, writes nothing and works with the standard `sqlite3` as with APSW."""
 
-    def __init__(self, execute: Execute, *, cut: lexical.Cut | None = None) -> None:
+    def __init__(self, execute: Execute, *, cut: lexical.Cut | None = None, packing: Texts | None = None) -> None:
         self._execute = execute
         self._cut = cut or lexical.Cut()
         self._linked: set[str] = set()
+        self.packing = packing or Texts(execute)
         self.generation = self._serving_generation()
 
     def meta(self) -> IndexMeta:
@@ -91,7 +94,7 @@ class Reader:
 
     def words_with(self, stem: str) -> frozenset[str]:
         """Return the words of a few chunks that hold a stem."""
-        return vocabulary.words_with(self._execute, self.generation, stem)
+        return vocabulary.words_with(self._execute, self.packing, self.generation, stem)
 
     def has_few_vectors(self) -> bool:
         """Whether vectors are still being made: fewer than half of the passages that were said have one.
@@ -194,9 +197,8 @@ class Reader:
         g = self.generation
         sql = f"SELECT id, hex(key), text, source_class, role, n_tokens FROM chunk_{g} WHERE id IN (%s)"
         for chunk_id, key, text, source_class, role, tokens in self._batched(sql, list(places)):
-            found[chunk_id] = PassageRow(
-                chunk_id, key.lower(), text, SOURCE_CLASSES[source_class], ROLES[role], tokens, places[chunk_id]
-            )
+            plain, of = self.packing.plain(text), SOURCE_CLASSES[source_class]
+            found[chunk_id] = PassageRow(chunk_id, key.lower(), plain, of, ROLES[role], tokens, places[chunk_id])
         return {chunk_id: found[chunk_id] for chunk_id in ids if chunk_id in found}
 
     def places(
@@ -216,7 +218,8 @@ class Reader:
 
     def texts(self, chunk_ids: Iterable[int]) -> dict[int, str]:
         """Return the texts of these chunks."""
-        return dict(self._batched(f"SELECT id, text FROM chunk_{self.generation} WHERE id IN (%s)", list(chunk_ids)))
+        sql = f"SELECT id, text FROM chunk_{self.generation} WHERE id IN (%s)"
+        return {number: self.packing.plain(held) for number, held in self._batched(sql, list(chunk_ids))}
 
     def exchange(self, ids: Iterable[int]) -> dict[int, ExchangeRow]:
         """Return the exchanges of these ids with the chunks of their prompt and of their final answer."""
@@ -224,8 +227,7 @@ class Reader:
         g = self.generation
         chunks: dict[tuple[int, int], list[int]] = {}
         sql = (
-            f"SELECT exchange, kind, chunk_id FROM pointer_{g} WHERE exchange IN (%s) AND kind IN ({PROMPT}, {FINAL})"
-            f" ORDER BY event, start"
+            f"SELECT exchange, kind, chunk_id FROM pointer_{g} WHERE exchange IN (%s) AND {ENDS} ORDER BY event, start"
         )
         for exchange, kind, chunk_id in self._batched(sql, wanted):
             held = chunks.setdefault((exchange, kind), [])
@@ -248,7 +250,8 @@ class Reader:
         g = self.generation
         sql = (
             f"SELECT p.exchange, v.event, p.start, p.end, p.ts FROM pointer_{g} p JOIN event_{g} v ON v.id = p.event"
-            f" WHERE p.exchange IN (%s) AND p.kind = {PROMPT} AND p.flags & {PRIVATE} = 0 ORDER BY p.seq, p.start"
+            f" WHERE p.exchange IN (%s) AND {ENDS} AND p.kind = {PROMPT} AND p.flags & {PRIVATE} = 0"
+            " ORDER BY p.seq, p.start"
         )
         found: dict[int, tuple[str, int, int, int]] = {}
         for exchange, *place in self._batched(sql, [i for i in dict.fromkeys(exchanges) if i]):

@@ -9,15 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from indexer import queue, standing, writer
+from indexer import dictionary, queue, standing, writer
 from indexer.embedder import Embedder
 from indexer.exchange import INDEXED_TYPES, Fold, Prepared
 from indexer.queue import EmbedReport
-from indexer.schema import create_fts, drop_generation
+from indexer.schema import drop_generation
 from indexer.settings import IndexSettings
 from indexer.store import WRITER, Shape, Store
 from indexer.store_write import Rows
 from indexer.vectors import KINDS
+from indexer.words_table import refill
 from indexer.writer import IndexReport
 from transcript.errors import IndexMissing, IndexNewer, IndexUnreadable, LockBusy
 from transcript.log import Log
@@ -217,7 +218,7 @@ def compact(workspace: Workspace, store: Store, *, now: datetime, record: bool =
     try:
         report = CompactReport(bytes_before=_bytes(store))
         g = store.generation
-        for same in ("key", "source_class, role, text"):  # a foreign writer's copies have keys of their own
+        for same in ("key", "source_class, role, plain_text(text)"):  # a foreign writer's copies have keys of their own
             copies = list(
                 store.run(
                     f"SELECT id, keep FROM (SELECT id, min(id) OVER (PARTITION BY {same}) AS keep FROM chunk_{g})"
@@ -229,6 +230,7 @@ def compact(workspace: Workspace, store: Store, *, now: datetime, record: bool =
                     report.pointers_merged += _merge(store, g, copies[at : at + _BATCH])
             report.copies += len(copies)
         _settle(store, g, report)
+        dictionary.renew(store.run, store.packing, transaction=store.transaction)
         store.vacuum()
         report.bytes_after = _bytes(store)
     finally:
@@ -276,9 +278,7 @@ def _settle(store: Store, g: int, report: CompactReport) -> None:
         store.run(f"DELETE FROM proposed_{g} WHERE one_chunk {gone} OR other_chunk {gone}")
         store.run(f"CREATE UNIQUE INDEX IF NOT EXISTS chunk_key_{g} ON chunk_{g} (key)")
         if store.backend.fts5:
-            if not store.has_table(f"chunk_fts_{g}"):
-                create_fts(store.run, g)
-            store.run(f"INSERT INTO chunk_fts_{g} (chunk_fts_{g}) VALUES ('rebuild')")
+            refill(store.run, store.packing, g)
         store.recount(g)
         store.run("DELETE FROM index_writers WHERE name <> ?", (WRITER,))  # one that writes again registers again
 

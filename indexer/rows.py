@@ -18,6 +18,8 @@ KIND_NAMES = (
     "memory",
 )
 
+ENDS = f"kind <= {FINAL}"  # SQL: the prompt and the answer of an exchange, which its index holds
+
 # Source classes: the closed list of what a chunk can be.
 SOURCE_CLASSES = ("conversation", "tool", "summary", "reasoning", "curated", "memory", "project")
 ROLES = ("user", "assistant", "tool", "system", "human")

@@ -23,7 +23,7 @@ def rules_sql(generation: int) -> str:
     numbers = ", ".join(str(STATEMENTS.index(name)) for name in LAID_DOWN)
     told = f"kind = {CURATED} AND flags & {BY_PERSON} AND NOT flags & {EXTERNAL} AND flags / {STATEMENT} % 16"
     return (
-        f"SELECT id, text FROM chunk_{generation} WHERE id IN (SELECT chunk_id FROM pointer_{generation}"
+        f"SELECT id, plain_text(text) FROM chunk_{generation} WHERE id IN (SELECT chunk_id FROM pointer_{generation}"
         f" WHERE chunk_id < {TOOL_IDS} AND (kind = {PROMPT} AND flags & {WISH} OR {told} IN ({numbers}))) ORDER BY id"
     )
 

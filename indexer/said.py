@@ -35,7 +35,7 @@ def said(store: Store) -> list[Said]:
     g = store.generation
     kinds = ",".join(map(str, KINDS_SAID))
     sql = (
-        f"SELECT v.event, p.kind, p.exchange, s.session, p.ts, p.start, c.text FROM pointer_{g} p"
+        f"SELECT v.event, p.kind, p.exchange, s.session, p.ts, p.start, plain_text(c.text) FROM pointer_{g} p"
         f" JOIN chunk_{g} c ON c.id = p.chunk_id JOIN event_{g} v ON v.id = p.event"
         f" JOIN session_{g} s ON s.id = p.session"
         f" WHERE p.kind IN ({kinds}) AND p.flags & {_OUT} = 0 AND (p.worker = '' OR p.kind = {CURATED})"
@@ -50,7 +50,7 @@ def said(store: Store) -> list[Said]:
 def vector_texts(store: Store) -> Iterator[tuple[int, str]]:
     """Yield the passages that have a vector, (chunk id, text), by id."""
     held = {number // KINDS for number in store.vectors.ids()}
-    for chunk, text in store.run(f"SELECT id, text FROM chunk_{store.generation} ORDER BY id"):
+    for chunk, text in store.run(f"SELECT id, plain_text(text) FROM chunk_{store.generation} ORDER BY id"):
         if chunk in held:
             yield int(chunk), str(text)
 

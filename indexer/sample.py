@@ -7,6 +7,7 @@ import numpy as np
 
 from indexer.store import Store
 from indexer.vectors import KINDS, unit
+from indexer.words_table import refill
 
 BATCH = 2000
 MARKS = 500  # values of one statement
@@ -85,4 +86,4 @@ def _delete(store: Store, gone: list[int]) -> None:
         marks = ",".join("?" * len(part))
         for table, column in (("pointer", "chunk_id"), ("embed_state", "id"), ("chunk", "id")):
             store.run(f"DELETE FROM {table}_{g} WHERE {column} IN ({marks})", part)
-    store.run(f"INSERT INTO chunk_fts_{g} (chunk_fts_{g}) VALUES ('rebuild')")
+    refill(store.run, store.packing, g)

@@ -11,10 +11,12 @@ from typing import Any
 
 import apsw
 
+from indexer import dictionary
 from indexer.connection import connect
+from indexer.passage_text import Texts
 from indexer.reader import SCHEMA_VERSION
 from indexer.replacements import LINKED_CLASSES, replacements
-from indexer.rows import EXTERNAL, FROM_WORKER, KIND_NAMES, PROMPT, ROLES, SOURCE_CLASSES, TALK, TOOL_IDS, WISH
+from indexer.rows import ENDS, EXTERNAL, FROM_WORKER, KIND_NAMES, PROMPT, ROLES, SOURCE_CLASSES, TALK, TOOL_IDS, WISH
 from indexer.rules import Rules, add_rule, rules_sql
 from indexer.wishes import is_wish
 from transcript.errors import IndexNewer
@@ -53,8 +55,7 @@ CREATE TABLE chunk_{{g}} (
     source_class INTEGER NOT NULL CHECK (source_class BETWEEN 0 AND {len(SOURCE_CLASSES) - 1}),
     role INTEGER NOT NULL CHECK (role BETWEEN 0 AND {len(ROLES) - 1}),
     n_tokens INTEGER NOT NULL,
-    text TEXT NOT NULL,
-    tokens TEXT NOT NULL
+    text BLOB NOT NULL
 );
 CREATE UNIQUE INDEX chunk_key_{{g}} ON chunk_{{g}} (key);
 CREATE TABLE event_{{g}} (id INTEGER PRIMARY KEY, event TEXT NOT NULL, message TEXT NOT NULL DEFAULT '',
@@ -93,7 +94,7 @@ CREATE TABLE pointer_{{g}} (
     worker TEXT NOT NULL DEFAULT '',
     PRIMARY KEY (chunk_id, event, start, session)
 ) WITHOUT ROWID;
-CREATE INDEX pointer_exchange_{{g}} ON pointer_{{g}} (exchange, kind);
+CREATE INDEX pointer_exchange_{{g}} ON pointer_{{g}} (exchange, kind) WHERE {ENDS};
 CREATE INDEX pointer_event_{{g}} ON pointer_{{g}} (event);
 CREATE INDEX pointer_session_{{g}} ON pointer_{{g}} (session, seq);
 CREATE TABLE vector_{{g}} (id INTEGER PRIMARY KEY, embedding BLOB NOT NULL);
@@ -125,10 +126,7 @@ CREATE TABLE proposed_{g} (
     PRIMARY KEY (one_chunk, other_chunk, one, other)
 ) WITHOUT ROWID;
 """
-_FTS = (
-    "CREATE VIRTUAL TABLE chunk_fts_{g} USING fts5(tokens, content='chunk_{g}', content_rowid='id',"
-    " tokenize='porter unicode61')"
-)
+_FTS = "CREATE VIRTUAL TABLE chunk_fts_{g} USING fts5(tokens, content='', tokenize='porter unicode61')"
 _STANDING = """
 CREATE TABLE standing_{g} (
     event TEXT PRIMARY KEY,
@@ -190,16 +188,43 @@ def _add_standing(execute: Execute) -> None:
             execute(statement)
 
 
+def _pack(execute: Execute) -> None:
+    """Drop the second copy of each passage, cut into words, and pack the first; FTS5 never reads what it indexes."""
+    execute("CREATE TABLE dictionary (id INTEGER PRIMARY KEY, chunks INTEGER NOT NULL, bytes BLOB NOT NULL)")
+    has_fts = bool(list(execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")))
+    for (g,) in list(execute("SELECT id FROM generation")):
+        if has_fts and list(execute("SELECT 1 FROM sqlite_master WHERE name = ?", (f"chunk_fts_{g}",))):
+            execute(f"DROP TABLE chunk_fts_{g}")
+            create_fts(execute, g)
+            execute(f"INSERT INTO chunk_fts_{g} (rowid, tokens) SELECT id, tokens FROM chunk_{g} ORDER BY id")
+        columns = "id, key, source_class, role, n_tokens, text"
+        keyed = list(execute("SELECT 1 FROM sqlite_master WHERE name = ?", (f"chunk_key_{g}",)))
+        execute(f"ALTER TABLE chunk_{g} RENAME TO chunk_old_{g}")
+        for statement in _statements(_GENERATION.replace("{g}", str(g)))[:1]:
+            execute(statement)
+        execute(f"INSERT INTO chunk_{g} ({columns}) SELECT {columns} FROM chunk_old_{g} ORDER BY id")
+        execute(f"DROP TABLE chunk_old_{g}")
+        if keyed:  # where another program took it away there may be copies, for `recall index compact` to merge
+            execute(f"CREATE UNIQUE INDEX chunk_key_{g} ON chunk_{g} (key)")
+        execute(f"DROP INDEX IF EXISTS pointer_exchange_{g}")
+        execute(f"CREATE INDEX pointer_exchange_{g} ON pointer_{g} (exchange, kind) WHERE {ENDS}")
+    dictionary.renew(execute, Texts(execute))
+
+
 MIGRATIONS: tuple[tuple[int, str | Callable[[Execute], None]], ...] = (
     (1, _FIRST),
     (2, _add_links),
     (3, _add_marks),
     (4, _add_standing),
+    (5, _pack),
 )
 
 
-def migrate(execute: Execute, *, now: str) -> None:
-    """Bring the file to the newest schema; IndexNewer when it is from a newer version."""
+def migrate(execute: Execute, *, now: str) -> bool:
+    """Bring the file to the newest schema; IndexNewer when it is from a newer version.
+
+    Returns whether an older file was rewritten, so that it holds free pages.
+    """
     held = version(execute)
     if held > SCHEMA_VERSION:
         raise IndexNewer(
@@ -219,6 +244,7 @@ def migrate(execute: Execute, *, now: str) -> None:
             execute("INSERT INTO migration VALUES (?, ?)", (number, now))
             execute("UPDATE meta SET value = ? WHERE key = 'schema'", (str(number),))
         execute("COMMIT")
+    return 0 < held < SCHEMA_VERSION
 
 
 def held(path: Path) -> int | None:
@@ -251,7 +277,7 @@ def create_generation(execute: Execute, generation: int, *, fts: bool) -> None:
 
 
 def create_fts(execute: Execute, generation: int, *, accents: bool = False) -> None:
-    """Create the word index over the chunk table; the caller fills it. With accents they make other words."""
+    """Create the table of words; the caller fills it. With accents they make other words."""
     made = _FTS.replace("{g}", str(generation))
     execute(made.replace("unicode61", "unicode61 remove_diacritics 0") if accents else made)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import apsw
 import numpy as np
@@ -16,10 +16,13 @@ from numpy.typing import NDArray
 from indexer import lexical, schema
 from indexer.bm25_fallback import WordRanker
 from indexer.connection import connect, load_extension, translated
+from indexer.passage_text import Texts
+from indexer.passage_words import words
 from indexer.reader import Reader
 from indexer.rows import IndexMeta, LexicalResult, RowFilter
 from indexer.vectors import KINDS, PASSAGE, Hit, NumpyVec, SqliteVec, VectorBackend, fault, unit
-from transcript.errors import EmbedderUnavailable, IndexMissing, IndexUnreadable, LockBusy
+from indexer.words_table import refill
+from transcript.errors import EmbedderUnavailable, IndexMissing, IndexUnreadable, LockBusy, StoreError
 from transcript.places import require_local
 
 WRITER_BUSY_MS = 60_000
@@ -64,10 +67,12 @@ class Store(Reader):
         self.backend = Backend("numpy" if reason else "sqlite-vec", reason, version, apsw.sqlite_lib_version(), has_fts)
         self._ranker: WordRanker | None = None
         self._vectors: VectorBackend | None = None
+        self.packing = Texts(self.run)
+        connection.create_scalar_function("plain_text", cast(Any, self.packing.plain), 1, deterministic=True)
         if writable:
             self._prepare()
         try:
-            super().__init__(self.run)
+            super().__init__(self.run, packing=self.packing)
         except IndexMissing:
             if not writable:
                 raise
@@ -148,8 +153,7 @@ class Store(Reader):
         if self.backend.fts5 and self.has_table(f"chunk_fts_{self.generation}"):
             return super().lexical(terms, limit=limit, allowed=allowed, cut=cut, besides=besides)
         if self._ranker is None or self._ranker.version != self.data_version():
-            rows = self.run(f"SELECT id, tokens FROM chunk_{self.generation} ORDER BY id")
-            self._ranker = WordRanker(rows, self.data_version())
+            self._ranker = WordRanker(words(self.run, self.packing, self.generation), self.data_version())
         return self._ranker.search(terms, limit=limit, allowed=allowed)
 
     def unheld(self, terms: Sequence[str]) -> list[str]:
@@ -319,7 +323,8 @@ class Store(Reader):
         )
 
     def note_run(self, kind: str, report: dict[str, Any], now: datetime) -> None:
-        """Keep the last 100 runs for status and health."""
+        """Keep the last 100 runs for status and health, each with how long it held the write lock at most."""
+        report = {**report, "longest_hold_ms": round(self.longest_hold_ms, 1)}
         with self.transaction(changes=False):
             values = (now.isoformat(), kind, json.dumps(report, sort_keys=True))
             self.run("INSERT INTO run (started_at, kind, report) VALUES (?, ?, ?)", values)
@@ -347,7 +352,9 @@ class Store(Reader):
         """Bring schema and tables to what this process can write."""
         self._write_ahead()
         self.run("PRAGMA synchronous = NORMAL")
-        schema.migrate(self.run, now=datetime.now().astimezone().isoformat())
+        if schema.migrate(self.run, now=datetime.now().astimezone().isoformat()):
+            with contextlib.suppress(StoreError):  # no room for a second file: the free pages are used up later
+                self.vacuum()
         if list(self.run("SELECT 1 FROM generation WHERE state = 'retired'")):
             with self.transaction(changes=False):
                 schema.drop_retired(self.run)
@@ -357,9 +364,7 @@ class Store(Reader):
             for (generation,) in list(self.run("SELECT id FROM generation")):
                 if not self.has_table(f"chunk_fts_{generation}"):
                     with self.transaction():
-                        schema.create_fts(self.run, generation)
-                        table = f"chunk_fts_{generation}"
-                        self.run(f"INSERT INTO {table} ({table}) VALUES ('rebuild')")
+                        refill(self.run, self.packing, generation)
 
     def _write_ahead(self) -> None:
         """Turn the write-ahead log on. SQLite does not wait for another process's first write there, so this does."""

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 from indexer import standing
-from indexer.rows import ABANDONED, FINAL, NARRATION, REWOUND, SOURCE_CLASSES, TOOL_IDS
+from indexer.rows import ABANDONED, ENDS, FINAL, NARRATION, REWOUND, SOURCE_CLASSES, TOOL_IDS
 from indexer.rules import Rules, add_rule, rules_sql
 from indexer.store import Store
 from indexer.values import stated
@@ -81,9 +81,9 @@ class Rows:
         if SOURCE_CLASSES[new.source_class] == "tool":
             free = f"(SELECT max(coalesce(max(id), 0) + 1, {TOOL_IDS}) FROM chunk_{g})"
         self.store.run(
-            f"INSERT OR IGNORE INTO chunk_{g} (id, key, source_class, role, n_tokens, text, tokens)"
-            f" VALUES ({free}, ?, ?, ?, ?, ?, ?)",
-            (new.key, new.source_class, new.role, new.n_tokens, new.text, new.tokens),
+            f"INSERT OR IGNORE INTO chunk_{g} (id, key, source_class, role, n_tokens, text)"
+            f" VALUES ({free}, ?, ?, ?, ?, ?)",
+            (new.key, new.source_class, new.role, new.n_tokens, self.store.packing.packed(new.text)),
         )
         if not self.store.changes():
             return self.chunk_id(new.key), False
@@ -149,8 +149,8 @@ class Rows:
             held = [row for row in self.store.run(rules_sql(self.generation)) if row[0] != chunk_id]
             self._rules = {number: stated(text) for number, text in held}
         if chunk_id not in self._rules:
-            for (text,) in list(self.store.run(f"SELECT text FROM chunk_{self.generation} WHERE id = ?", (chunk_id,))):
-                add_rule(self.store.run, self.generation, self._rules, chunk_id, text)
+            for number, text in self.store.texts([chunk_id]).items():
+                add_rule(self.store.run, self.generation, self._rules, number, text)
 
     def chunk_id(self, key: bytes) -> int:
         """Return the id of the chunk with this key, 0 when there is none."""
@@ -257,7 +257,7 @@ class Rows:
         """Make what was the last answer of an exchange narration: the exchange goes on."""
         self.store.run(
             f"UPDATE pointer_{self.generation} SET kind = {NARRATION}"
-            f" WHERE exchange = ? AND kind = {FINAL} AND session = ? AND worker = ''",
+            f" WHERE exchange = ? AND {ENDS} AND kind = {FINAL} AND session = ? AND worker = ''",
             (exchange, session),
         )
 

@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 from indexer.lexical import quoted
+from indexer.passage_text import Texts
+from indexer.passage_words import words
 
 Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
 _MOST = 2000  # stems that one look may return
@@ -30,14 +32,16 @@ def stems(execute: Execute, generation: int, prefix: str, shortest: int, longest
     return [(str(stem), int(count)) for stem, count in execute(sql, (prefix, after, shortest, longest))]
 
 
-def words_with(execute: Execute, generation: int, stem: str) -> frozenset[str]:
+def words_with(execute: Execute, texts: Texts, generation: int, stem: str) -> frozenset[str]:
     """Return the words of a few chunks that hold a stem: the words it was made from are among them."""
     sql = f"SELECT doc FROM {_view(execute, generation, 'instance')} WHERE term = ? LIMIT {_SAMPLES}"
-    words: set[str] = set()
-    for chunk in {chunk for (chunk,) in list(execute(sql, (stem,)))}:
-        for (tokens,) in execute(f"SELECT tokens FROM chunk_{generation} WHERE id = ?", (chunk,)):
-            words.update(str(tokens).split())
-    return frozenset(words)
+    chunks = sorted({chunk for (chunk,) in list(execute(sql, (stem,)))})
+    return frozenset(word for _, held in words(execute, texts, generation, chunks) for word in held)
+
+
+def counts(execute: Execute, generation: int) -> Iterable[tuple[str, int, int]]:
+    """Return (stem, number of chunks that hold it, how often it stands in them) of all stems, in order."""
+    return execute(f"SELECT term, doc, cnt FROM {_view(execute, generation, 'row')} ORDER BY term", ())
 
 
 def _view(execute: Execute, generation: int, kind: str) -> str:

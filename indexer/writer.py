@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime
+from functools import partial
 from typing import Any
 
-from indexer import memories
+from indexer import dictionary, memories
 from indexer.embedder import Embedder
 from indexer.exchange import CURATED_TYPES, FOLDED_TYPES, INDEXED_TYPES, Fold, Prepared
 from indexer.marks import catch_up
@@ -137,6 +138,8 @@ def fill(
         except BaseException:
             rows.forget()
             raise
+        if batch and dictionary.is_due(store.run, generation):
+            dictionary.renew(store.run, store.packing, transaction=partial(store.transaction, changes=False))
         if progress is not None:
             progress(last.seq - first, max(end - first, last.seq - first))
         report.watermark = last.seq

@@ -20,6 +20,8 @@ from support.claude import ClaudeSession
 from support.kill_driver import STAGES
 
 from indexer.store import Store
+from indexer.vocabulary import counts
+from indexer.words_table import refill
 from transcript.log import Log
 from transcript.verify import verify
 from transcript.workspace import open_workspace
@@ -89,7 +91,11 @@ class Bench:
             )
             chunks = [key for (key,) in store.run(f"SELECT key FROM chunk_{g}")]
             vectors = len(store.vectors.ids())
-            store.run(f"INSERT INTO chunk_fts_{g}(chunk_fts_{g}, rank) VALUES ('integrity-check', 1)")
+            store.run(f"INSERT INTO chunk_fts_{g}(chunk_fts_{g}) VALUES ('integrity-check')")
+            stems = list(counts(store.run, g))
+            with store.transaction():
+                refill(store.run, store.packing, g)
+            assert stems == list(counts(store.run, g))
             waiting = list(store.run(f"SELECT * FROM embed_state_{g}"))
         assert vectors == store_expected(pointers)
         assert waiting == []

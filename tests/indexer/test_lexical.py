@@ -40,7 +40,7 @@ def test_scores_equal_bm25_worked_by_hand(tmp_path):
     for _ in range(40):
         talk.prompt(" ".join(rng.choices(words, weights=range(1, 13), k=rng.randint(3, 30))))
     with indexed(recorded(tmp_path, talk)) as store:
-        texts = {i: tokens.split() for i, tokens in rows(store, "SELECT id, tokens FROM chunk_{g}")}
+        texts = {i: text.split() for i, text in rows(store, "SELECT id, plain_text(text) FROM chunk_{g}")}
         for term in words:
             found = store.lexical([term], limit=100)
             expected = by_hand(texts, term)

@@ -9,6 +9,7 @@ from support.talk import NOW, START, Talk, indexed, keys_and_pointers, record, r
 from indexer.rebuild import backfill, rebuild
 from indexer.settings import IndexSettings
 from indexer.store import Store
+from indexer.vocabulary import counts
 from transcript.event import stamp
 from transcript.log import Log
 
@@ -24,7 +25,8 @@ def texts(store: Store, session: str = "one") -> list[str]:
 
 
 def everything(store: Store) -> str:
-    return repr(rows(store, "SELECT text, tokens FROM chunk_{g}")) + repr(rows(store, "SELECT * FROM exchange_{g}"))
+    told = rows(store, "SELECT plain_text(text) FROM chunk_{g}"), rows(store, "SELECT * FROM exchange_{g}")
+    return repr((*told, list(counts(store.run, store.generation))))
 
 
 def told() -> Talk:

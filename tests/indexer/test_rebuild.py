@@ -17,6 +17,7 @@ from indexer.rebuild import backfill, compact, fresh_store, rebuild
 from indexer.segment import query_terms
 from indexer.settings import IndexSettings
 from indexer.store import Store
+from indexer.words_table import refill
 from indexer.writer import index, mismatch
 from transcript.errors import IndexNewer, LockBusy
 from transcript.log import Log
@@ -249,8 +250,8 @@ def test_compact_merges_copies_with_their_pointers_and_restores_the_key(tmp_path
             for copy in range(distinct * 14):
                 source = rng.randint(1, distinct)
                 store.run(
-                    "INSERT INTO chunk_1 (key, source_class, role, n_tokens, text, tokens)"
-                    " SELECT key, source_class, role, n_tokens, text, tokens FROM chunk_1 WHERE id = ?",
+                    "INSERT INTO chunk_1 (key, source_class, role, n_tokens, text)"
+                    " SELECT key, source_class, role, n_tokens, text FROM chunk_1 WHERE id = ?",
                     (source,),
                 )
                 made = store.last_row()
@@ -262,7 +263,7 @@ def test_compact_merges_copies_with_their_pointers_and_restores_the_key(tmp_path
                 )
                 if copy % 10 == 0:
                     store.vectors.add([made * 4], embedder.vector("x")[None, :])
-            store.run("INSERT INTO chunk_fts_1 (chunk_fts_1) VALUES ('rebuild')")
+            refill(store.run, store.packing, 1)
             store.recount(1)
         pointers = rows(store, "SELECT count(*) FROM pointer_1")[0][0]
         assert store.meta().n_chunks == distinct * 15
@@ -280,14 +281,14 @@ def test_compact_merges_copies_with_their_pointers_and_restores_the_key(tmp_path
             assert found == expected
             assert len(set(found)) == len(found)
         with pytest.raises(Exception, match="UNIQUE"), store.transaction():
-            store.run("INSERT INTO chunk_1 SELECT NULL, key, source_class, role, 1, text, tokens FROM chunk_1 LIMIT 1")
+            store.run("INSERT INTO chunk_1 SELECT NULL, key, source_class, role, 1, text FROM chunk_1 LIMIT 1")
 
 
 _BYPASS = """
 import sqlite3, sys
 db = sqlite3.connect(sys.argv[1])
 try:
-    db.execute("INSERT INTO chunk_1 SELECT NULL, key, source_class, role, 1, text, tokens FROM chunk_1 LIMIT 1")
+    db.execute("INSERT INTO chunk_1 SELECT NULL, key, source_class, role, 1, text FROM chunk_1 LIMIT 1")
 except sqlite3.IntegrityError as error:
     print(error)
 """

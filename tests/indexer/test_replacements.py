@@ -2,6 +2,7 @@
 
 import pytest
 from support.embedder import StubEmbedder
+from support.old_index import as_schema_4
 from support.record import NOW, make_draft, make_log
 from support.story import ANA, at
 
@@ -95,6 +96,7 @@ def test_an_index_of_the_first_schema_gets_its_links_when_it_is_opened_for_writi
     held(log)
     with Store.open(log.workspace.index_path, "w") as store, store.transaction():
         g = store.generation
+        as_schema_4(store)
         for table in ("replaced", "corrected", "proposed", "standing"):
             store.run(f"DROP TABLE {table}_{g}")
         store.run("ALTER TABLE generation DROP COLUMN marks")
@@ -105,7 +107,7 @@ def test_an_index_of_the_first_schema_gets_its_links_when_it_is_opened_for_writi
 
     with Store.open(log.workspace.index_path, "w") as store:
         assert [(old, new) for old, new, _ in store.replacements()] == [("load_user", "fetch_user")]
-        assert store.meta().schema == 4
+        assert store.meta().schema == 5
 
 
 RULES = ("Always use a timeout of 30s for the importer.", "From now on use a timeout of 60s for the importer.")
@@ -150,6 +152,7 @@ def test_an_older_index_is_caught_up_with_by_the_next_run_and_tells_until_then(t
         made = (store.corrections([wrong.id]), store.wishes(), store.proposed())
     with Store.open(log.workspace.index_path, "w") as store, store.transaction():
         g = store.generation
+        as_schema_4(store)
         store.run(f"DELETE FROM corrected_{g}")
         store.run(f"UPDATE pointer_{g} SET flags = flags & ~{WISH}")
         store.run(f"DROP TABLE proposed_{g}")

@@ -166,7 +166,7 @@ def change(workspace, sql: str) -> None:
         ("UPDATE pointer_1 SET end = end - 1 WHERE chunk_id = 1", "places"),
         ("UPDATE exchange_1 SET prompt_head = 'x' WHERE id = 1", "exchanges"),
         ("UPDATE session_1 SET compaction_seq = 0", "sessions"),
-        ("DELETE FROM chunk_fts_1 WHERE rowid = 1", "words"),
+        ("INSERT INTO chunk_fts_1 (rowid, tokens) VALUES (1, 'twice')", "words"),
     ],
 )
 def test_a_row_of_the_index_that_differs_is_found(place, sql, part):

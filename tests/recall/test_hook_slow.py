@@ -23,6 +23,7 @@ from support.hooks import (
 
 from indexer.segment import segment
 from indexer.store import Store
+from indexer.words_table import refill
 from transcript.workspace import Workspace
 
 pytestmark = [
@@ -64,7 +65,8 @@ def grow(path: Path) -> None:
                     (1000 + number, event + 1 + number, session, len(text), 1000 + number),
                 )
             store.run("UPDATE generation SET n_chunks = n_chunks + ?", (CHUNKS,))
-        store.run("INSERT INTO chunk_fts_1 (chunk_fts_1) VALUES ('rebuild')")
+        with store.transaction():
+            refill(store.run, store.packing, 1)
         store.checkpoint()
 
 

@@ -80,8 +80,8 @@ class Book:
         else:
             tokens = " ".join(segment(text))
             self._run(
-                "INSERT INTO chunk_1 (key, source_class, role, n_tokens, text, tokens) VALUES (?, ?, ?, ?, ?, ?)",
-                (key, source, role, len(text) // 4, text, tokens),
+                "INSERT INTO chunk_1 (key, source_class, role, n_tokens, text) VALUES (?, ?, ?, ?, ?)",
+                (key, source, role, len(text) // 4, text),
             )
             (chunk,) = self._run("SELECT max(id) FROM chunk_1")[0]
             self._run("INSERT INTO chunk_fts_1 (rowid, tokens) VALUES (?, ?)", (chunk, tokens))
