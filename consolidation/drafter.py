@@ -44,7 +44,7 @@ def draft(
         raise DraftFailed(f"the drafter {arguments[0]} {error}") from error
     steps = {step.event: (view, step) for view in views for step in _told(view)}
     name = name_of(arguments)
-    return [_candidate(number, one, steps, name, key) for number, one in enumerate(_drafts(answer), 1)]
+    return [_candidate(number, one, steps, name, key) for number, one in enumerate(answered(answer), 1)]
 
 
 def _request(views: Sequence[SessionView]) -> bytes:
@@ -76,7 +76,7 @@ def _shown(step: Step) -> str:
     return text[:MOST_TURN]
 
 
-def _drafts(answer: bytes) -> list[Mapping[str, Any]]:
+def answered(answer: bytes) -> list[Mapping[str, Any]]:
     """Return the candidates of an answer; DraftFailed when it is not of the protocol."""
     try:
         held = json.loads(answer)

@@ -10,6 +10,7 @@ from typing import Any
 import yaml
 
 from transcript.errors import clip
+from transcript.telling import quoted, unechoed
 
 MOST_BYTES = 64 * 1024
 OURS, FLAT, NESTED, PLAIN = "recall", "flat", "nested", "plain"
@@ -33,7 +34,7 @@ def parse(text: str) -> tuple[dict[str, Any], str, str]:
     try:
         fields = yaml.load(head, _Loader)  # _Loader makes text, lists and mappings, nothing else
     except (yaml.YAMLError, RecursionError) as error:
-        raise ValueError(f"its front matter is no YAML: {clip(' '.join(str(error).split()))}") from None
+        raise ValueError(f"its front matter is no YAML: {clip(unechoed(_why(error), head.split()))}") from None
     if fields in _NONE:
         return {}, body, PLAIN
     if not isinstance(fields, dict):
@@ -43,7 +44,7 @@ def parse(text: str) -> tuple[dict[str, Any], str, str]:
         inner.pop("node_type", None)
         return _joined(fields, inner), body, NESTED
     if inner is not None and inner not in _NONE:
-        raise ValueError(f"{_NESTED_IN} is {inner!r}, must be a mapping")
+        raise ValueError(f"{_NESTED_IN} is {quoted(inner)}, must be a mapping")
     return fields, body, OURS if text_of(fields, "schema").startswith(SCHEMA) else FLAT
 
 
@@ -79,8 +80,16 @@ def _split(text: str) -> tuple[str | None, str]:
 def _joined(outer: Mapping[str, Any], inner: Mapping[str, Any]) -> dict[str, Any]:
     for name in outer.keys() & inner.keys():
         if outer[name] != inner[name]:
-            raise ValueError(f"{name} stands twice, as {outer[name]!r} and as {inner[name]!r}")
+            twice = f"{name} stands twice, as {quoted(outer[name])} and as {quoted(inner[name])}"
+            raise ValueError(unechoed(twice, (name,)))
     return {**outer, **inner}
+
+
+def _why(error: Exception) -> str:
+    """Return what a parser says and where, without the line that it quotes."""
+    mark = getattr(error, "problem_mark", None)
+    said = str(getattr(error, "problem", None) or error)
+    return f"{said} (line {mark.line + 1})" if mark is not None else said
 
 
 class _Loader(yaml.BaseLoader):

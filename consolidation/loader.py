@@ -15,6 +15,7 @@ from transcript.errors import ConfigError
 from transcript.event import ending, moment, stamp
 from transcript.memory_words import KINDS, LABELS, MEMORY_TYPES, PRIVACY
 from transcript.projections.memory_files import EDITED, INDEX, SCHEMA, WHY
+from transcript.telling import quoted
 
 TYPES = {
     **{name: name for name in MEMORY_TYPES},
@@ -101,13 +102,14 @@ def document(path: str, data: bytes) -> Document:
     except UnicodeDecodeError as error:
         raise ValueError(f"it is no UTF-8: byte {error.start:,}") from None
     if layout == OURS and text_of(fields, "schema") != SCHEMA:
-        raise ValueError(f"its schema is {text_of(fields, 'schema')!r}, known is {SCHEMA!r}; a newer recall wrote it")
+        schema = quoted(text_of(fields, "schema"))
+        raise ValueError(f"its schema is {schema}, known is {SCHEMA!r}; a newer recall wrote it")
     listing = path.rsplit("/", 1)[-1] == INDEX
     statement, why = _said(body, fields, layout)
     begins, ends = _moment(fields, "valid_from"), _moment(fields, "valid_to", ending)
     if begins and ends and moment(ends) <= moment(begins):
         named = (text_of(fields, name) for name in ("valid_to", "valid_from"))
-        raise ValueError("valid_to {!r} is not after valid_from {!r}: it would never hold".format(*named))
+        raise ValueError("valid_to {} is not after valid_from {}: it would never hold".format(*map(quoted, named)))
     return Document(
         path,
         sha256_hex(data),
@@ -152,14 +154,14 @@ def _type(fields: Mapping[str, Any], layout: str, *, listing: bool) -> str:
     if not named:
         raise ValueError(f"it has no type; known are {', '.join(TYPES)}")
     if named.lower() not in TYPES:
-        raise ValueError(f"unknown type {named!r}; known are {', '.join(TYPES)}")
+        raise ValueError(f"unknown type {quoted(named)}; known are {', '.join(TYPES)}")
     return TYPES[named.lower()]
 
 
 def _one_of(fields: Mapping[str, Any], name: str, allowed: tuple[str, ...]) -> str:
     value = text_of(fields, name)
     if value and value not in allowed:
-        raise ValueError(f"{name} is {value!r}, must be one of {', '.join(allowed)}")
+        raise ValueError(f"{name} is {quoted(value)}, must be one of {', '.join(allowed)}")
     return value
 
 
@@ -171,4 +173,4 @@ def _moment(fields: Mapping[str, Any], name: str, read: Callable[[str], datetime
     try:
         return stamp(read(re.sub(r"\s*(?:Z|UTC)$", "+00:00", value)))
     except (ValueError, OverflowError):
-        raise ValueError(f"{name} is {value!r}, must be a date such as 2026-01-31") from None
+        raise ValueError(f"{name} is {quoted(value)}, must be a date such as 2026-01-31") from None

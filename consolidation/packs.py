@@ -22,7 +22,7 @@ from transcript.canonical import canonical, sha256_hex
 from transcript.errors import CoordError, PackError
 from transcript.paths import NotPlainError, fsync_dir, open_plain, secure_dir, write_atomic
 from transcript.strict_json import strict_json
-from transcript.telling import counted
+from transcript.telling import counted, quoted
 
 MANIFEST = "pack.json"
 VERSION = 1
@@ -103,7 +103,7 @@ def manifest(folder: Path, *, name: str, version: str) -> bytes:
     found = [(path, sha256_hex(_bytes(folder / path, path))) for path in paths]
     held = {"schema_version": VERSION, "name": name, "version": version, "sha256": hash_of(found), "files": files}
     data = _pretty(held)
-    _checked(data)
+    manifest_of(data)
     return data
 
 
@@ -180,7 +180,7 @@ def _read(folder: Path, name: str, *, hidden: bool) -> Pack:
     if name not in paths:
         raise PackError(f"{folder} is no pack: it has no {MANIFEST}; 'recall pack build' writes one")
     data = _bytes(folder / name, name)
-    held = _checked(data)
+    held = manifest_of(data)
     files = []
     for one in held["files"]:
         kept = PackFile(one["path"], one["kind"], b"").kept if hidden else one["path"]
@@ -199,7 +199,7 @@ def _read(folder: Path, name: str, *, hidden: bool) -> Pack:
     return Pack(held["name"], held["version"], held["sha256"], tuple(files), data)
 
 
-def _checked(data: bytes) -> dict[str, Any]:
+def manifest_of(data: bytes) -> dict[str, Any]:
     """Return what a manifest says; PackError for anything that it may not say."""
     try:
         held = strict_json(data)
@@ -208,10 +208,10 @@ def _checked(data: bytes) -> dict[str, Any]:
     if not isinstance(held, dict) or sorted(held) != list(_FIELDS):
         raise PackError(f"{MANIFEST} is no object of exactly {', '.join(_FIELDS)}")
     if held["schema_version"] is True or held["schema_version"] != VERSION:
-        raise PackError(f"{MANIFEST} is of version {held['schema_version']!r}, this program reads {VERSION}")
+        raise PackError(f"{MANIFEST} is of version {quoted(held['schema_version'])}, this program reads {VERSION}")
     for field, form in (("name", _NAME), ("version", _VERSION), ("sha256", re.compile("[0-9a-f]{64}"))):
         if not isinstance(held[field], str) or form.fullmatch(held[field]) is None:
-            raise PackError(f"{MANIFEST}: {field} is {str(held[field])[:70]!r}, must be like {form.pattern}")
+            raise PackError(f"{MANIFEST}: {field} is {quoted(held[field])}, must be like {form.pattern}")
     files = held["files"]
     if not isinstance(files, list) or not 0 < len(files) <= MOST_FILES:
         raise PackError(f"{MANIFEST}: files must name 1 to {MOST_FILES} files")
@@ -219,7 +219,7 @@ def _checked(data: bytes) -> dict[str, Any]:
         if not isinstance(one, dict) or sorted(one) != ["kind", "path"] or not isinstance(one["path"], str):
             raise PackError(f"{MANIFEST}: each of files has a path and a kind")
         if one["kind"] != _kind(one["path"]):
-            raise PackError(f"{MANIFEST}: {one['path']} is of kind {_kind(one['path'])}, not {str(one['kind'])[:20]!r}")
+            raise PackError(f"{MANIFEST}: {one['path']} is of kind {_kind(one['path'])}, not {quoted(one['kind'])}")
     paths = [one["path"].casefold() for one in files]
     if len(set(paths)) < len(paths):
         raise PackError(f"{MANIFEST} names a file twice")
@@ -237,7 +237,7 @@ def _kind(path: str) -> str:
         if layer:
             return "skill" if layer == SKILL else {SEMANTIC: "identity", PROCEDURAL: "procedure"}[kind]
     raise PackError(
-        f"{path[:100]!r} has no place in a pack: IDENTITY.md, USER.md, roles/NAME.md, instructions/*.md, commands/*.md,"
+        f"{quoted(path)} has no place in a pack: IDENTITY.md, USER.md, roles/NAME.md, instructions/*.md, commands/*.md,"
         " skills/NAME/SKILL.md, knowledge/*.md"
     )
 
@@ -293,7 +293,7 @@ def _text(one: PackFile) -> None:
 def place_of(root: Path, name: str) -> Path:
     """Return where a pack of this name is installed; PackError for what is no name."""
     if _NAME.fullmatch(name) is None:
-        raise PackError(f"{name[:70]!r} is no name of a pack")
+        raise PackError(f"{quoted(name)} is no name of a pack")
     return root / ".recall" / PACKS / name
 
 

@@ -21,6 +21,7 @@ from consolidation.model import Reviewer
 from recall.memory_settings import ReviewerSettings
 from transcript.errors import ConfigError, ReviewFailed
 from transcript.paths import secure_dir
+from transcript.telling import quoted
 
 LOOPBACK = frozenset({"127.0.0.1", "::1", "localhost"})
 PEERS = "peers"
@@ -33,7 +34,7 @@ def make(settings: ReviewerSettings, *, home: Path) -> Reviewer | None:
     name = settings.id.strip()
     if settings.kind == "peer":
         if not name or "/" in name or "\\" in name or name.startswith("."):
-            raise ConfigError(f"reviewer.id is {name!r}; a peer needs an agent id of its own, such as rex")
+            raise ConfigError(f"reviewer.id is {quoted(name)}; a peer needs an agent id of its own, such as rex")
         own = secure_dir(secure_dir(home / PEERS) / name)
         return _command("peer", name, settings, own) if settings.command else _openai("peer", name, settings)
     if settings.kind == "openai":
@@ -129,7 +130,7 @@ def _command(kind: str, name: str, settings: ReviewerSettings, home: Path | None
 def _openai(kind: str, name: str, settings: ReviewerSettings) -> OpenAIReviewer:
     parts = urlsplit(settings.url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
-        raise ConfigError(f"reviewer.url is {settings.url!r}, must be an address like http://127.0.0.1:8080/v1")
+        raise ConfigError(f"reviewer.url is {quoted(settings.url)}, must be an address like http://127.0.0.1:8080/v1")
     if parts.hostname not in LOOPBACK and not settings.remote:
         raise ConfigError(
             f"reviewer.url is {parts.hostname}, not this machine; set reviewer.remote = true to send texts there"

@@ -6,6 +6,7 @@ from transcript.canonical import sha256_hex, utf8
 from transcript.errors import PointerError, SpanChanged
 from transcript.log import Log
 from transcript.memories import Span
+from transcript.telling import quoted
 
 HASH_DIGITS = 16
 
@@ -19,7 +20,7 @@ def span_of(log: Log, name: str, start: int | None = None, end: int | None = Non
     if mark and start is None:
         first, dash, last = places.partition("-")
         if not (first.isdecimal() and dash and last.isdecimal()):
-            raise PointerError(f"{name!r} is no source pointer; one looks like abcdefghij#0-120")
+            raise PointerError(f"{quoted(name)} is no source pointer; one looks like abcdefghij#0-120")
         start, end = int(first), int(last)
     event, text = _text(log, where)
     start, end = start or 0, len(text) if end is None else end

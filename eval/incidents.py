@@ -219,6 +219,13 @@ INHERITED_RUN = Incident(
     ),
     rows="LCA-D-06H",
 )
+ECHOING_PARSER = Incident(
+    "echoing-parser",
+    "a parser repeats the oversized text that it refuses in its error",
+    planting.echoing_parser,
+    (Expected("rejected_echo", Level.FAIL, ("characters of a refused text", "packs: 88,000 characters")),),
+    rows="LCA-D-07H",
+)
 JUDGED_BELOW_CHANCE = Incident(
     "judged-below-chance",
     "two raters of a judged measure agree on 80 % of it, which is less than by chance",
@@ -243,5 +250,6 @@ INCIDENTS = (
     LATE_WINDOW,
     MEMORY_AGAINST_COMMAND,
     INHERITED_RUN,
+    ECHOING_PARSER,
     JUDGED_BELOW_CHANCE,
 )

@@ -9,18 +9,20 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
-from consolidation import standing_set
+from consolidation import packs, standing_set
 from consolidation.model import Candidate
 from consolidation.settings import Settings
 from consolidation.span import marked
 from eval.agreement import Ratings, agreement, keep
 from eval.planted_project import EXCHANGES, SESSIONS, Project
+from eval.swapped import Swapped
 from health import series
 from health.report import assess
 from indexer import damage, writer
 from indexer.store import Store
 from recall import launcher
 from transcript import memory_drafts as drafts
+from transcript.errors import PackError
 from transcript.event import Draft, stamp
 from transcript.memory_told import Told
 
@@ -197,3 +199,16 @@ def _compaction(project: Project, session: str, summary: str) -> tuple[Draft, Dr
         project.event(session, "system", boundary, actor="system"),
         project.event(session, "conversation_turn", told),
     )
+
+
+def echoing_parser(project: Project) -> None:
+    """Let the parser of packs' manifests repeat what it refuses, as a channel did with a post that was too long."""
+    refuse = packs.manifest_of
+
+    def echo(data: bytes) -> object:
+        try:
+            return refuse(data)
+        except PackError as error:
+            raise PackError(f"{error}: {data.decode()}") from None
+
+    project.during.append(Swapped(packs, "manifest_of", echo))

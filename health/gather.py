@@ -21,6 +21,7 @@ from health.facts import (
     MemoryFacts,
     QualityFacts,
     RecordFacts,
+    RefusalFacts,
     RunFacts,
     SeriesFacts,
     StandingFacts,
@@ -58,6 +59,7 @@ from health.gather_standing import standing_facts
 from health.gather_window import window_facts
 from health.gather_workers import worker_facts
 from health.record_pass import OnePass
+from health.refusals import PARSERS, refusal_facts
 from indexer.embedder import Identity
 from indexer.settings import IndexSettings
 from indexer.store import Store
@@ -138,6 +140,7 @@ def gather(
         standing=read("standing", lambda: standing_facts(workspace, data, log), StandingFacts()),
         loader=read("loader", lambda: loader_facts(memory_folders), LoaderFacts()),
         judged=read("judged", lambda: judged_facts(workspace), JudgedFacts()),
+        refusals=read("refusals", lambda: refusal_facts(PARSERS if known is None else ()), RefusalFacts()),
         runs=read("runs", lambda: run_facts(workspace, now=now, log=log), RunFacts()),
         workers=read("workers", lambda: worker_facts(workspace, log), WorkerFacts()),
         series=read("series", lambda: SeriesFacts(series.read(log, since=since)), SeriesFacts()),

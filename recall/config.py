@@ -192,7 +192,7 @@ class Config:
             named = given.get(said.partition(" ")[0])
             wheres = [named.where] if named is not None else dict.fromkeys(given[name].where for name in changed)
             told = f"{section}.{said}" if named is not None else f"{section}: {said}"
-            raise ConfigError(f"{told} ({', '.join(wheres)})") from None
+            raise _refused(f"{told} ({', '.join(wheres)})", *changed.values()) from None
 
 
 def sections() -> dict[str, Any]:
@@ -283,7 +283,7 @@ def load(
     for origin, place, layer in layers:
         for key in layer:
             if key not in known:
-                raise ConfigError(_unknown(key, f"{origin} {place}".rstrip()))
+                raise _refused(_unknown(key, f"{origin} {place}".rstrip()), key)
     values = []
     for key, default in known.items():
         origin, place, layer = next((one for one in layers if key in one[2]), (DEFAULT, "", known))
@@ -319,7 +319,7 @@ def _from_env(env: Mapping[str, str], known: Mapping[str, Any]) -> dict[str, Any
         if name in names:
             found[names[name]] = value
         elif any(name.startswith(section) for section in sections):
-            raise ConfigError(f"variable {name} names no setting; {_hint(name, names)}")
+            raise _refused(f"variable {name} names no setting; {_hint(name, names)}", name)
     return found
 
 
@@ -341,7 +341,7 @@ def _from_file(path: Path) -> dict[str, Any]:
     try:
         tables = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise ConfigError(f"{path} is no valid TOML: {error}; mend that line") from None
+        raise _refused(f"{path} is no valid TOML: {error}; mend that line", *text.splitlines()) from None
     except RecursionError:
         raise ConfigError(f"{path} is no valid TOML: it nests too deep; mend it") from None
     found: dict[str, Any] = {}
@@ -364,7 +364,7 @@ def _typed(given: Value, default: Any) -> Value:
         value = _as_float(value)
     if type(value) is not type(default):
         wanted = {bool: "true or false", int: "a whole number", float: "a number"}.get(type(default), "text")
-        raise ConfigError(f"{given.key} is {given.value!r} ({given.where}), must be {wanted}")
+        raise _refused(f"{given.key} is {given.value!r} ({given.where}), must be {wanted}", repr(given.value))
     return replace(given, value=value)
 
 
@@ -393,8 +393,15 @@ def _unknown(key: str, origin: str) -> str:
     return f"{key} ({origin}) is no setting; {_hint(key, defaults())}"
 
 
+def _refused(message: str, *said: object) -> ConfigError:
+    """Return the error without what is too long to be a setting: that was pasted, and may be a record's words."""
+    from transcript.telling import unechoed
+
+    return ConfigError(unechoed(message, map(str, said)))
+
+
 def _hint(name: str, known: Mapping[str, Any]) -> str:
     from difflib import get_close_matches
 
-    near = get_close_matches(name, list(known), n=1)
+    near = get_close_matches(name[:100], list(known), n=1)  # comparing takes the longer the longer a name is
     return f"did you mean {near[0]}?" if near else "'recall config' lists them"

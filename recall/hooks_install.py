@@ -22,6 +22,7 @@ from transcript import git_exclude
 from transcript.errors import HookInstallError
 from transcript.lock import FileLock
 from transcript.paths import remove_parts, secure_dir, write_atomic
+from transcript.telling import quoted
 from transcript.workspace import locate
 
 
@@ -110,7 +111,7 @@ def _check_data(data: Path) -> None:
 def plan_install(harness: str, scope: str, root: Path, data: Path, env: Mapping[str, str]) -> list[Plan]:
     """Return the changes that add what is ours, one a file; none where the harness runs no hooks. Writes nothing."""
     if harness not in PLACES:
-        raise HookInstallError(f"no hooks for {harness!r}; known: {', '.join(PLACES)}")
+        raise HookInstallError(f"no hooks for {quoted(harness)}; known: {', '.join(PLACES)}")
     check_place()
     return [
         _plan_file(harness, scope, root, data, file, form) for file, form in _files(harness, scope, root, data, env)
@@ -228,7 +229,7 @@ def _block(harness: str, root: Path, data: Path, env: Mapping[str, str]) -> str:
 def _form(harness: str, kind: str, data: Path, entry: Installed | None) -> Form:
     if harness not in PLACES:
         where = entry.file if entry else ""
-        raise HookInstallError(f"{where} holds hooks of {harness!r}, which this version of recall does not know")
+        raise HookInstallError(f"{where} holds hooks of {quoted(harness)}, which this version of recall does not know")
     if kind == "extension":
         return ExtensionForm(harness, data)
     if kind == "rules":

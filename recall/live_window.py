@@ -20,7 +20,7 @@ from transcript.log import Log
 from transcript.memories import fold_memories
 from transcript.projections import fold
 from transcript.sieve import Sieve, type_field
-from transcript.telling import counted
+from transcript.telling import counted, quoted
 
 _OPEN = ("open", "started", "blocked")
 
@@ -153,5 +153,5 @@ def session_named(log: Log, given: str) -> str:
     if len(names) == 1:
         return names.pop()
     if names:
-        raise PointerError(f"{counted(len(names), 'session')} begin with '{given}'; give more of it")
-    raise PointerError(f"no session '{given}' in this workspace; 'recall context --last 5' shows the newest ones")
+        raise PointerError(f"{counted(len(names), 'session')} begin with {quoted(given)}; give more of it")
+    raise PointerError(f"no session {quoted(given)} in this workspace; 'recall context --last 5' shows the newest ones")

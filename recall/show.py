@@ -9,7 +9,7 @@ from recall.disclosure import Door
 from transcript.errors import PointerError, RecordError
 from transcript.event import Event
 from transcript.log import Log
-from transcript.telling import counted
+from transcript.telling import counted, quoted
 
 MOST_SCANNED = 5000  # events looked through for one neighbour's side
 
@@ -35,12 +35,12 @@ def parse_pointer(pointer: str) -> tuple[str, int | None, int | None]:
     """Event prefix and span; (prefix, None, None) for a pointer to a whole event. PointerError when it is none."""
     name, mark, span = pointer.strip().strip("[]()<>`'\".,;").partition("#")
     if not name:
-        raise PointerError(f"{pointer!r} is no source pointer; one looks like abcdefghij#0-120")
+        raise PointerError(f"{quoted(pointer)} is no source pointer; one looks like abcdefghij#0-120")
     if not mark:
         return name, None, None
     start, dash, end = span.partition("-")
     if not (start.isdecimal() and dash and end.isdecimal()) or int(start) > int(end):
-        raise PointerError(f"{pointer!r} is no source pointer; one looks like abcdefghij#0-120")
+        raise PointerError(f"{quoted(pointer)} is no source pointer; one looks like abcdefghij#0-120")
     return name, int(start), int(end)
 
 

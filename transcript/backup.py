@@ -43,7 +43,7 @@ from transcript.paths import remove_parts, write_atomic
 from transcript.redaction import unfinished
 from transcript.roots import EXCLUDED, read_table
 from transcript.segments import ACTIVITY, Head, open_segment, sealed_path, write_head
-from transcript.telling import counted, minute
+from transcript.telling import counted, minute, quoted
 from transcript.tombstones import FILE as TOMBSTONES
 from transcript.verify import VerifyReport, verify
 from transcript.workspace import USER, Workspace
@@ -153,7 +153,7 @@ def read_manifest(place: Path) -> Manifest:
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BackupError(f"{place / MANIFEST} cannot be read as a backup's manifest; take another backup") from None
     if type(schema) is not int or schema > SCHEMA:
-        raise BackupNewer(f"the backup is of version {schema}, this program reads {SCHEMA}; upgrade recall")
+        raise BackupNewer(f"the backup is of version {quoted(schema)}, this program reads {SCHEMA}; upgrade recall")
     whose = manifest.workspace == USER or is_id(manifest.workspace)
     if not whose or not all(isinstance(root, str) for root in manifest.roots):
         raise BackupError(f"{place / MANIFEST} does not say whose workspace it holds; take another backup")

@@ -16,6 +16,7 @@ from typing import IO
 
 from transcript.errors import BackupError
 from transcript.paths import fsync_dir, write_all
+from transcript.telling import quoted
 
 FILES = "files"
 BLOCK = 1 << 20
@@ -170,9 +171,9 @@ def check_names(kept: Iterable[Stored]) -> None:
     for one in kept:
         for name in (one.path, one.stored):
             if not plain(name):
-                raise BackupError(f"the manifest names a place outside of the backup: {name!r}; nothing was restored")
+                raise BackupError(f"the manifest names {quoted(name)}, outside of the backup; nothing was restored")
         if _PLACES.fullmatch(one.path) is None or one.path in seen:
-            raise BackupError(f"the manifest names a file that no backup holds: {one.path!r}; nothing was restored")
+            raise BackupError(f"{quoted(one.path)} is a file that no backup holds; nothing was restored")
         seen.add(one.path)
 
 

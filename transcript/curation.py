@@ -12,7 +12,7 @@ from transcript.canonical import b32id, canonical
 from transcript.errors import CurationError, PointerError
 from transcript.event import Draft, Event
 from transcript.log import Log
-from transcript.telling import counted
+from transcript.telling import counted, quoted
 
 CURATED = ("decision", "task", "question", "correction", "outcome", "observation")
 SAID = ("conversation_turn", "tool_call", "tool_result", "reasoning")
@@ -36,7 +36,7 @@ class Author:
         if not self.name.strip():
             raise CurationError("a curated event names its actor; give one with --actor NAME")
         if self.kind not in ACTOR_KINDS:
-            raise CurationError(f"the kind of actor is {' or '.join(ACTOR_KINDS)}, not {self.kind!r}")
+            raise CurationError(f"the kind of actor is {' or '.join(ACTOR_KINDS)}, not {quoted(self.kind)}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -177,7 +177,7 @@ def resolve(log: Log, pointer: str) -> tuple[str, Event]:
         return event.id, event
     start, dash, end = span.partition("-")
     if not (start.isdecimal() and dash and end.isdecimal()) or int(start) >= int(end):
-        raise PointerError(f"{pointer!r} is no source pointer; one looks like abcdefghij#0-120")
+        raise PointerError(f"{quoted(pointer)} is no source pointer; one looks like abcdefghij#0-120")
     length = len(log.text(event))
     if length and int(end) > length:  # what a tool was given is counted by the index, which the record does not know
         raise PointerError(f"{pointer}: the event has {counted(length, 'character')}; name a span of them")
@@ -236,4 +236,4 @@ def _words(text: str, what: str) -> str:
 
 def _one_of(name: str, value: str, allowed: tuple[str, ...]) -> None:
     if value not in allowed:
-        raise CurationError(f"{name} is one of {', '.join(allowed)}, not {value!r}")
+        raise CurationError(f"{name} is one of {', '.join(allowed)}, not {quoted(value)}")

@@ -22,6 +22,7 @@ from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.paths import fsync_dir, sync
 from transcript.segments import ACTIVITY, SEGMENT_BYTES, Head, sealed_path, write_head
+from transcript.telling import quoted
 from transcript.workspace import Workspace
 
 FORMAT = 1
@@ -71,7 +72,7 @@ def header_of(lines: Iterable[bytes]) -> dict[str, Any]:
     except (ValueError, KeyError, TypeError):
         raise RecordError("this is no export of recall: its first line does not say so") from None
     if type(version) is not int or version != FORMAT:
-        raise RecordError(f"the export is of version {version}, this program reads {FORMAT}; upgrade recall")
+        raise RecordError(f"the export is of version {quoted(version)}, this program reads {FORMAT}; upgrade recall")
     if not isinstance(name, str) or type(events) is not int or not isinstance(through, dict):
         raise RecordError("the header of the export is damaged; export the record again")
     found: dict[str, Any] = header

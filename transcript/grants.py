@@ -11,6 +11,7 @@ from typing import Any
 
 from transcript.canonical import b32id
 from transcript.event import Draft, Event, moment
+from transcript.telling import quoted
 
 TYPES = frozenset({"grant", "role", "pack"})
 AUDIENCES = ("shared", "peer")  # what a grant may widen: the owner and the project see without one
@@ -45,9 +46,9 @@ def granted(
 ) -> Draft:
     """Return the event of a grant, or of its withdrawal; ValueError for what is none."""
     if len(item) != 26:
-        raise ValueError(f"item is {item!r}, must be the whole id of an event")
+        raise ValueError(f"item is {quoted(item)}, must be the whole id of an event")
     if audience not in AUDIENCES:
-        raise ValueError(f"audience is {audience!r}, must be one of {', '.join(AUDIENCES)}")
+        raise ValueError(f"audience is {quoted(audience)}, must be one of {', '.join(AUDIENCES)}")
     if not reason.strip() and not withdrawn:
         raise ValueError("a grant says why: name a reason")
     if until:
@@ -69,7 +70,7 @@ def pack_changed(
 ) -> Draft:
     """Return the event of a pack that was installed or removed, with the hash of each of its files."""
     if change not in PACK_CHANGES:
-        raise ValueError(f"change is {change!r}, must be one of {', '.join(PACK_CHANGES)}")
+        raise ValueError(f"change is {quoted(change)}, must be one of {', '.join(PACK_CHANGES)}")
     body = {"name": name, "version": version, "sha256": sha256, "change": change, "files": list(map(dict, files))}
     return _draft("pack", ts, {**body, "actor": actor})
 

@@ -10,7 +10,7 @@ from transcript.filters import bound, role_of, tokens
 from transcript.injected import strip_blocks
 from transcript.log import Log
 from transcript.projections.handoff import Focus, tied_decisions, tied_evidence
-from transcript.telling import counted
+from transcript.telling import counted, quoted
 
 LAST = 20
 SHOWN = 1200  # characters of a message that a page shows; the rest opens with its pointer
@@ -67,8 +67,9 @@ def session_of(state: dict[str, Any], given: str) -> str:
         return found[0]
     if found:
         shown = ", ".join(found[:3])
-        raise CurationError(f"{counted(len(found), 'session')} begin with '{given}' ({shown}); write more of the id")
-    raise CurationError(f"no session begins with '{given}'; views/state.md lists the newest")
+        many = counted(len(found), "session")
+        raise CurationError(f"{many} begin with {quoted(given)} ({shown}); write more of the id")
+    raise CurationError(f"no session begins with {quoted(given)}; views/state.md lists the newest")
 
 
 class _Ties:

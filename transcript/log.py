@@ -40,6 +40,7 @@ from transcript.segments import (
     starts_line,
 )
 from transcript.spool import collect, put_aside, spool
+from transcript.telling import quoted
 from transcript.workspace import Workspace
 
 if TYPE_CHECKING:
@@ -201,9 +202,10 @@ class Log:
         try:
             places = self.ids().matching(name)
         except ValueError as error:
-            raise PointerError(f"not a source pointer: '{name[:80]}': {error}") from None
+            raise PointerError(f"not a source pointer: {quoted(name)}: {error}") from None
         if not places:
-            raise PointerError(f"no event {name} in this workspace; see 'recall query'")
+            shown = name if len(name) <= ID_LENGTH else quoted(name)
+            raise PointerError(f"no event {shown} in this workspace; see 'recall query'")
         if len(places) > 1:
             raise PointerError(f"more than one event starts with {name}; give more characters")
         event = self._at(places[0])

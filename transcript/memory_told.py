@@ -7,6 +7,7 @@ from typing import Any
 from transcript.canonical import b32id, canonical
 from transcript.event import Draft, is_stamp, moment
 from transcript.memories import Span
+from transcript.telling import quoted
 
 SESSION = "recall:consolidation"
 ACTOR_KINDS = ("policy", "agent", "human")
@@ -26,7 +27,7 @@ class Told:
 
     def __post_init__(self) -> None:
         if not is_stamp(self.ts):
-            raise ValueError(f"ts is {self.ts!r}, must be a moment like 2026-01-31T12:00:00.000Z")
+            raise ValueError(f"ts is {quoted(self.ts)}, must be a moment like 2026-01-31T12:00:00.000Z")
 
 
 def told(kind: str, at: Told, body: dict[str, Any], *parts: str, origin: str = "") -> Draft:
@@ -61,7 +62,7 @@ def place_of(span: Span) -> dict[str, Any]:
 def whole_id(name: str, value: str) -> str:
     """Return an id; ValueError for the beginning of one."""
     if len(value) != 26:
-        raise ValueError(f"`{name}` is {value!r}, must be the whole id of an event")
+        raise ValueError(f"`{name}` is {quoted(value)}, must be the whole id of an event")
     return value
 
 
@@ -70,11 +71,11 @@ def a_moment(name: str, value: str) -> str:
     try:
         moment(value)
     except ValueError:
-        raise ValueError(f"{name} is {value!r}, must be a moment such as 2026-01-31T12:00:00Z") from None
+        raise ValueError(f"{name} is {quoted(value)}, must be a moment such as 2026-01-31T12:00:00Z") from None
     return value
 
 
 def one_of(name: str, value: object, allowed: Sequence[str]) -> None:
     """Refuse a value that is none of the allowed ones."""
     if value not in allowed:
-        raise ValueError(f"{name} is {value!r}, must be one of {', '.join(allowed)}")
+        raise ValueError(f"{name} is {quoted(value)}, must be one of {', '.join(allowed)}")

@@ -1,10 +1,12 @@
 """How counts and moments are told to people, the same in every command; JSON keeps plain numbers and ISO times."""
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 UNKNOWN = "at a time unknown"
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+MOST_QUOTED = 100  # characters: what is longer was pasted or read from a file, and may hold a record's words
 SESSION_SHOWN = 13  # of an id made of a time, eight characters are the same for all sessions of the same minute
 
 
@@ -33,3 +35,25 @@ def session_name(session: str) -> str:
 def visible(text: str) -> str:
     """Return text with control characters other than line ends and tabs, and turned writing, as escapes."""
     return _OBEYED.sub(lambda found: ascii(found[0])[1:-1], text)
+
+
+def quoted(value: object) -> str:
+    """Return a refused value as an error tells it: in quotes, or how long it is where it is longer than a value is."""
+    text = value if isinstance(value, str) else repr(value)
+    return repr(value) if len(text) <= MOST_QUOTED else f"a text of {len(text):,} characters"
+
+
+def unechoed(message: str, texts: Iterable[str], *, most: int = MOST_QUOTED) -> str:
+    """Return a message in which no text of more characters than most stands, and no beginning of one."""
+    for text in texts:
+        if len(text) <= most:
+            continue
+        for form in (f"'{text}'", repr(text), text):
+            message = message.replace(form, f"a text of {len(text):,} characters")
+        begin = text[: MOST_QUOTED // 2]
+        while (at := message.find(begin)) >= 0:
+            end = at + len(begin)
+            while end < len(message) and text.startswith(message[at : end + 1]):
+                end += 1
+            message = f"{message[:at]}a text of {len(text):,} characters{message[end:]}"
+    return message

@@ -102,6 +102,7 @@ def show(app: App, session: str | None, as_json: bool) -> None:
     """
     from recall.live_window import session_named
     from transcript.errors import PointerError
+    from transcript.telling import unechoed
 
     log = app.log(app.workspace())
     name = session or last_session(log)
@@ -111,7 +112,7 @@ def show(app: App, session: str | None, as_json: bool) -> None:
     if as_json:
         emit({"session": name, "state": state, "why": why})
     else:
-        say(f"{name or 'no session'}: {state}" + (f" ({why})" if why else ""))
+        say(unechoed(f"{name or 'no session'}: {state}", (name,)) + (f" ({why})" if why else ""))
     if state != CLEARED:
         raise click.exceptions.Exit(1)
 

@@ -30,6 +30,7 @@ from transcript.adapters.pi import Pi
 from transcript.adapters.qwen_code import QwenCode
 from transcript.adapters.wire import Wire
 from transcript.errors import CaptureError
+from transcript.telling import quoted
 
 ADAPTERS: tuple[Adapter, ...] = (
     # one entry a line, in alphabetical order, Claude Code last
@@ -113,7 +114,7 @@ def harness_of(name: str, harnesses: Sequence[str]) -> str:
     found = matching(name, harnesses)
     if len(found) == 1:
         return found[0]
-    raise CaptureError(f"no adapter '{name}'; there are {', '.join(sorted(harnesses))}")
+    raise CaptureError(f"no adapter {quoted(name)}; there are {', '.join(sorted(harnesses))}")
 
 
 def named(names: Iterable[str], adapters: Sequence[Adapter]) -> tuple[Adapter, ...]:
