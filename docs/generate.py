@@ -181,8 +181,10 @@ def incidents_page() -> str:
         "",
         "Each is planted in a small made-up project that is well; `recall health` must name it by these signals,",
         "with its figures, and they are ok where nothing is planted. `recall eval freshness --all` replays them.",
+        "The last column names the requirements and, as `case NAME N`, the expectation of a public case that it shows;",
+        "`tests/health/test_silent_cases.py` fails when one that speaks of health has no fault here.",
         "",
-        "| what is wrong | signals that name it | requirements |",
+        "| what is wrong | signals that name it | requirements, cases |",
         "| --- | --- | --- |",
     ]
     for one in (*INCIDENTS, *SILENT):

@@ -364,14 +364,6 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusalFacts:
-    """What parsers repeat of an oversized text that they refuse."""
-
-    parsers: int = 0
-    echoed: Mapping[str, int] = field(default_factory=dict)  # parser -> characters
-
-
-@dataclass(frozen=True, slots=True)
 class JudgedMeasure:
     """A measure that somebody judges, with the newest agreement of two raters; kappa is None where none is known."""
 
@@ -413,7 +405,6 @@ class Facts:
     workers: WorkerFacts = field(default_factory=WorkerFacts)
     judged: JudgedFacts = field(default_factory=JudgedFacts)
     runs: RunFacts = field(default_factory=RunFacts)
-    refusals: RefusalFacts = field(default_factory=RefusalFacts)
     freshness: FreshnessFacts = field(default_factory=FreshnessFacts)
     service: ServiceFacts = field(default_factory=ServiceFacts)
     schedule: ScheduleFacts = field(default_factory=ScheduleFacts)

@@ -99,6 +99,7 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
         present=True,
         schema=meta.schema,
         generation=meta.generation,
+        longest_hold=audit.longest_hold(store),
         building_generation=building,
         building_since=_seconds(audit.rebuild_begun(store)) if building is not None else None,
         building_rows=store.meta_of(building).n_chunks if building is not None else 0,

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping
 from dataclasses import fields
+from typing import Any
 
 from health.facts import IndexFacts
 from indexer.settings import IndexSettings
@@ -10,7 +11,7 @@ from transcript.paths import read_derived, write_atomic
 from transcript.workspace import Workspace
 
 FILE = "index-facts.json"
-COUNTED_BY = 4  # raised when the figures are counted in another way
+COUNTED_BY = 5  # raised when the figures are counted in another way
 MADE_OF = "made_of"
 
 
@@ -36,9 +37,13 @@ def kept(workspace: Workspace, made_of: list[object] | None = None) -> IndexFact
     if made_of is not None and state_then != made_of:
         return None
     try:
-        return IndexFacts(**{**held, "failures": tuple(held["failures"])})
+        return IndexFacts(**{**held, "failures": tuple(held["failures"]), "longest_hold": _pair(held["longest_hold"])})
     except (TypeError, KeyError):
         return None
+
+
+def _pair(held: list[Any] | None) -> tuple[float, str] | None:
+    return None if held is None else (float(held[0]), str(held[1]))
 
 
 def keep(workspace: Workspace, facts: IndexFacts, made_of: list[object]) -> None:

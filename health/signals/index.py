@@ -2,9 +2,11 @@
 
 from health.facts import Facts, IndexFacts
 from health.known import Area, Known, indexed, one
-from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
+from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Limits, Signal, count, span
+from indexer.store import WRITER_BUSY_MS
 from transcript.telling import counted
 
+HOLD_MS = Limits(warn=WRITER_BUSY_MS)
 REBUILD = "run 'recall index rebuild'"
 
 
@@ -60,6 +62,22 @@ def rebuild_unfinished(facts: Facts, *, warn_seconds: float = 6 * 3600) -> Signa
         text=text,
         meaning="Until it is whole the generation before serves; a rebuild that was stopped goes on where it was.",
         action=REBUILD if level else "",
+    )
+
+
+def write_hold(index: IndexFacts) -> Signal:
+    """Return the longest time for which a run held the index's write lock at once; warns past what others wait."""
+    ms, kind = index.longest_hold or (0.0, "")
+    level = HOLD_MS.level(ms)
+    return Signal(
+        id="index_write_hold",
+        value=ms if index.longest_hold else None,
+        unit="ms",
+        level=level,
+        text=f"{ms:,.0f} ms at most, in a run of kind {kind}" if index.longest_hold else "no run yet",
+        meaning="Whoever reads waits for no writer; another writer waits this long.",
+        action="look at the machine's load and disk; run 'recall index rebuild' at a quiet hour" if level else "",
+        limits=HOLD_MS,
     )
 
 
@@ -218,6 +236,14 @@ KNOWN = (
         why_never="the generation before serves",
         remedy="index rebuild",
         safe=True,
+    ),
+    Known(
+        "index_write_hold",
+        indexed(lambda f: write_hold(f.index)),
+        Area.INDEXING,
+        "index.sqlite",
+        warn="> what another writer waits",
+        why_never="it is indexed later",
     ),
     Known(
         "chunks_by_class",

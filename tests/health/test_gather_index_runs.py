@@ -6,6 +6,7 @@ import pytest
 
 from eval.planted_project import NOW, Project
 from health.gather_index_runs import index_run_facts
+from health.signal import Level
 from indexer import rebuild
 from indexer.store import Store
 from transcript.event import Event
@@ -79,3 +80,19 @@ def test_estimated_tokens_count_until_the_index_is_made_anew(project: Project, m
 
     assert estimated > 0
     assert index_run_facts(project.workspace).estimated == 0
+
+
+def test_the_longest_hold_of_the_write_lock_is_told(project: Project) -> None:
+    """Case store-locked 4 (doobidoo/mcp-memory-service#59): a long transaction starves every other writer."""
+    project.index()
+    longest = 3_600_000.0
+    with Store.open(project.workspace.index_path, "w") as store:
+        for held, kind in ((longest, "rebuild"), (1.0, "index")):
+            store.longest_hold_ms = held
+            store.note_run(kind, {}, NOW)
+    project.checkpoint()
+
+    found = project.signals()["index_write_hold"]
+
+    assert (found.value, found.level) == (longest, Level.WARN)
+    assert "3,600,000 ms at most, in a run of kind rebuild" in found.text

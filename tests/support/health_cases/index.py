@@ -25,6 +25,10 @@ CASES = {
         ("no rebuild is under way", "generation 2 was begun 7.0 h ago: 40 of 64 passages", "begun long ago"),
         WARNS,
     ),
+    "index_write_hold": Case(
+        well("index", longest_hold=(60_001.0, "rebuild")), well("index", longest_hold=(90_000.0, "index")),
+        ("no run yet", "60,001 ms at most, in a run of kind rebuild", "90,000 ms at most"), WARNS,
+    ),
     "chunks_by_class": Case(
         well("index", chunks_by_class={}),
         well("index", chunks_by_class={"tool": 90_000, "memory": 0}),
