@@ -78,6 +78,7 @@ class IndexFacts:
     truncated: int = 0
     zero: int | None = 0
     stale: int = 0
+    vectors_compared: int = 0  # with those that the model makes of their texts now
     failures: tuple[str, ...] = ()
     orphan_vectors: int = 0
     orphan_pointers: int = 0
@@ -137,6 +138,7 @@ class CaptureFacts:
 
     excluded: bool = False
     sources: int = 0
+    read_bytes: int = 0  # of them that were taken in
     missing: tuple[str, ...] = ()
     behind: int = 0
     behind_bytes: int = 0
@@ -364,6 +366,14 @@ class RunFacts:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusalFacts:
+    """What parsers repeat of an oversized text that they refuse."""
+
+    parsers: int = 0
+    echoed: Mapping[str, int] = field(default_factory=dict)  # parser -> characters
+
+
+@dataclass(frozen=True, slots=True)
 class JudgedMeasure:
     """A measure that somebody judges, with the newest agreement of two raters; kappa is None where none is known."""
 
@@ -405,6 +415,7 @@ class Facts:
     workers: WorkerFacts = field(default_factory=WorkerFacts)
     judged: JudgedFacts = field(default_factory=JudgedFacts)
     runs: RunFacts = field(default_factory=RunFacts)
+    refusals: RefusalFacts = field(default_factory=RefusalFacts)
     freshness: FreshnessFacts = field(default_factory=FreshnessFacts)
     service: ServiceFacts = field(default_factory=ServiceFacts)
     schedule: ScheduleFacts = field(default_factory=ScheduleFacts)
