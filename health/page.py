@@ -145,10 +145,7 @@ def _calendars(captures: Mapping[str, Mapping[date, int]], at: float) -> list[Ht
 
 
 def _signals(report: Report, area: Area) -> Html:
-    rows = [
-        [tag("span", _parted(s.id), id=None if s.level else _anchor(s.id)), badge(s.level), one_line(s.text)]
-        for s in report.of_area(area)
-    ]
+    rows = [[_name(s), badge(s.level), _commands(one_line(s.text))] for s in report.of_area(area)]
     if not rows:
         return Html("")
     return tag(
@@ -157,6 +154,13 @@ def _signals(report: Report, area: Area) -> Html:
         table(f"signals of {area}", ["signal", "level", "what it says"], rows),
         open=True,
     )
+
+
+def _name(signal: Signal) -> Html:
+    """A signal's name, which leads to what is wrong, and is itself the anchor of one that is well."""
+    if signal.level:
+        return tag("a", _parted(signal.id), href=f"#{_anchor(signal.id)}")
+    return tag("span", _parted(signal.id), id=_anchor(signal.id))
 
 
 def badge(level: Level) -> Html:

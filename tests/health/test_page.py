@@ -89,6 +89,13 @@ def test_the_two_figures_and_the_problems_come_before_everything_else(made):
     assert "since the night of 2026-05-27 20:26Z: failing duplicate_ratio" in made[:problem]
 
 
+def test_a_signals_name_among_all_leads_to_what_is_wrong(made):
+    listed = made[made.index('id="signals-head"') :]
+
+    assert '<a href="#signal-duplicate_ratio">duplicate_<wbr>ratio</a>' in listed
+    assert '<span id="signal-stored">stored</span>' in listed
+
+
 def test_what_is_to_be_typed_is_set_as_code():
     text = "see 'service', run 'chmod -R go-rwx' there, then 'recall sync' or 'recall verify --full'"
     made = page.problem(Signal("stored", 1, "count", Level.FAIL, text, text, text))
