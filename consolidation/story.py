@@ -11,6 +11,7 @@ from transcript.memory_drafts import written_id
 from transcript.memory_names import named
 from transcript.sieve import Sieve, type_field
 
+MOST_CHARS = 160  # of what an event says
 _SIEVE = Sieve((b'"type":"memory.', type_field("correction"), type_field("outcome")))
 _SAID = ("statement", "text", "reason", "verdict", "how", "did", "cause", "path", "decision")
 
@@ -57,4 +58,5 @@ def _text(body: Mapping[str, Any]) -> str:
     changed = body.get("set")
     if isinstance(changed, Mapping):
         said = ", ".join(f"{name} {value}" for name, value in changed.items())
-    return " ".join(f"{said}{f' ({because[:10]})' if because else ''}".split())[:160]
+    told = " ".join(f"{said}{f' ({because[:10]})' if because else ''}".split())
+    return told if len(told) <= MOST_CHARS else f"{told[:MOST_CHARS].rstrip()} …"

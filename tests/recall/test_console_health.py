@@ -89,6 +89,15 @@ def test_the_first_page_tells_what_is_worst_first_and_leads_to_the_rest(shop, ma
     assert 'href="/health"' in found
 
 
+def test_the_first_page_leads_to_what_waits_for_a_decision(shop, monkeypatch) -> None:
+    assert "for a decision" not in page("/")
+    for number in range(2):
+        assert shop("coord", "propose", "add", "--summary", f"Rule {number}").code == 0
+    monkeypatch.setattr(looked, "KEPT_S", 0.0)
+
+    assert '<a href="/proposals">2 proposals wait for a decision</a>' in page("/")
+
+
 def test_a_report_is_kept_for_a_minute_and_made_again_on_demand(shop, made, monkeypatch) -> None:
     client = console()
 

@@ -107,7 +107,7 @@ def test_an_entry_tells_validity_confidence_and_use(shop) -> None:
     assert "current" in told
     assert re.search(r"holds from \d{4}-\d\d-\d\d until 2126-03-02 00:00Z", told)
     assert "inference, not refuted" in told
-    assert "E 0.00, cited in 0 sessions, shown 0 times" in told
+    assert "E 0.00, not used yet" in told
 
 
 def test_many_memories_stand_on_several_pages(shop, monkeypatch) -> None:
@@ -187,7 +187,7 @@ def test_the_turns_that_showed_it_lead_to_them(shop) -> None:
     assert f'href="/turn/{turn.id}"' in showed
     assert "how often is a file read" in showed
     assert turn.id not in page(f"/memory/{other}")
-    assert "shown 1 time" in words(page(f"/memory/{name}"))
+    assert "shown to agents 1 time" in words(page(f"/memory/{name}"))
 
 
 def test_verdicts_are_told_with_who_gave_them(shop) -> None:

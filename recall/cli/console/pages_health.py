@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from health.markup import join, tag
@@ -27,7 +26,7 @@ def health(app: App, asked: Asked) -> Page:
                 "p",
                 badge(report.level),
                 " ",
-                parts.when(datetime.fromtimestamp(report.at, UTC), asked.now),
+                parts.ago(asked.now.timestamp() - report.at),
                 " ",
                 parts.link("look again", parts.address("/health", again="1")),
             ),

@@ -138,8 +138,6 @@ def _ways(query: Mapping[str, str], at: int, count: int) -> Html | None:
 
 def _entry(one: Memory, held: Remembered, asked: Asked) -> Html:
     state = one.state_at(asked.now)
-    done = held.weights.of(one.id)
-    used = f"cited in {counted(done.hits, 'session')}, shown {counted(done.injected, 'time')}"
     return parts.entry(
         parts.link(head(one.statement, HEAD), parts.address("/memory", one.id)),
         below=tag(
@@ -150,7 +148,7 @@ def _entry(one: Memory, held: Remembered, asked: Asked) -> Html:
             one.memory_type.replace("_", " "),
             tag(
                 "span",
-                f" · {_valid(one)} · {_confidence(one)} · E {held.weights.value(one.id):.2f}, {used}",
+                f" · {_valid(one)} · {_confidence(one)} · E {held.weights.value(one.id):.2f}, {_use(held, one)}",
                 class_="soft",
             ),
         ),
@@ -160,6 +158,16 @@ def _entry(one: Memory, held: Remembered, asked: Asked) -> Html:
 def _valid(one: Memory) -> str:
     since = f"holds from {one.valid_from[:10]}" if one.valid_from else "holds from the beginning"
     return f"{since} until {minute(one.valid_to)}" if one.valid_to else since
+
+
+def _use(held: Remembered, one: Memory) -> str:
+    done = held.weights.of(one.id)
+    told = (
+        (done.hits, f"cited in {counted(done.hits, 'session')}"),
+        (done.injected, f"shown to agents {counted(done.injected, 'time')}"),
+        (done.prevented, f"kept a mistake from being made {counted(done.prevented, 'time')}"),
+    )
+    return ", ".join(text for number, text in told if number) or "not used yet"
 
 
 def _confidence(one: Memory) -> str:
@@ -196,8 +204,7 @@ def _facts(one: Memory, held: Remembered, asked: Asked) -> Html:
             "files": ", ".join(path for path, _ in one.files),
             "changed since": ", ".join(stale),
             "weight": f"E {held.weights.value(one.id):.2f} (raw {done.raw:g}): {counters or 'nothing yet'}",
-            "used": f"cited in {counted(done.hits, 'session')}, shown {counted(done.injected, 'time')}"
-            + (f", kept a mistake from happening {counted(done.prevented, 'time')}" if done.prevented else ""),
+            "used": _use(held, one),
         }
     )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -9,6 +10,7 @@ from health.markup import Html, join, tag
 from recall.cli.console import parts
 from recall.cli.console.asked import Asked, Page
 from recall.cli.console.pages_turns import turn_entry
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from health.report import Report
@@ -32,10 +34,15 @@ def _problems(report: Report) -> Html:
 
     bad = sorted((one for one in report.signals if one.level), key=lambda one: -one.level)
     left = len(bad) - MOST_PROBLEMS
+    counts = next((one.value for one in report.signals if one.id == "proposals"), None)
+    waiting = int(counts["waiting"]) if isinstance(counts, Mapping) else 0
     more = f"{left:,} more, and every signal" if left > 0 else "every signal"
     return parts.section(
         "Health",
         tag("p", badge(report.level), " ", parts.link(more, "/health")),
+        tag("p", parts.link(f"{counted(waiting, 'proposal waits', 'proposals wait')} for a decision", "/proposals"))
+        if waiting
+        else None,
         *(map(problem, bad[:MOST_PROBLEMS]) if bad else (tag("p", "Nothing is wrong."),)),
         id_="health",
     )
