@@ -72,6 +72,8 @@ def fsync_dir(path: Path) -> None:
 
 def write_atomic(path: Path, data: bytes, *, durable: bool = True, mode: int = 0o600) -> None:
     """Replace a file whole: a reader sees the old bytes or the new ones. The umask takes from mode."""
+    if not path.name:
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
     try:
         descriptor = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), mode)

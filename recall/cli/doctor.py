@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from health.report import Report
 
 SHOWN = 20  # lines of evidence
-INTERRUPTED = 130  # the exit code of a command that Ctrl-C ended
 
 
 @click.command()
@@ -130,7 +129,7 @@ def _agreed(question: str) -> bool:
 
 def _run(line: str, *, yes: bool) -> int:
     """Run a remedy as if it were typed; what it prints goes to standard error."""
-    from recall.cli.group import cli, run
+    from recall.cli.group import INTERRUPTED, cli, run
 
     words = shlex.split(line)[1:]
     named = cli.get_command(click.Context(cli), words[0])

@@ -80,6 +80,7 @@ COMMANDS = {
 }
 MOST_ARGUMENT = 400  # characters of one that an error repeats: a path is shorter, and what was pasted is not
 HIDDEN = frozenset({"serve", "hook"})  # started by hooks; nobody types them
+INTERRUPTED = 130  # the exit code of what Ctrl-C ended
 LOOKING = frozenset({"health", "doctor"})  # whose exit code is a level
 
 
@@ -145,7 +146,7 @@ def run(args: list[str], *, app: App | None = None) -> int:
         return _failed(args)
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted; nothing is lost", err=True)
-        return 130
+        return INTERRUPTED
     except BrokenPipeError:
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
         return 1

@@ -1,6 +1,7 @@
 """What commands print: results on standard output, progress and warnings on standard error."""
 
 import errno
+import io
 import json
 import os
 import sys
@@ -69,7 +70,13 @@ def emit(value: Any) -> None:
 
 
 def tolerate_any_text() -> None:
-    """Let recorded text with lone surrogates, or characters the terminal lacks, be printed as escapes."""
+    """Let recorded text with lone surrogates, or characters the terminal lacks, be printed as escapes.
+
+    Where a caller closed one of the three streams, nobody reads and nothing is read from now on.
+    """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:
+            setattr(sys, name, io.StringIO())
     for stream in (sys.stdout, sys.stderr):
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:

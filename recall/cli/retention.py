@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 _AGE = re.compile(r"(\d{1,5})\s*([dwmy])", re.IGNORECASE)
 _DAYS = {"d": 1, "w": 7, "m": 30, "y": 365}
+MOST_DAYS = 36_500
 
 
 @click.command()
@@ -52,4 +53,7 @@ def days(text: str) -> timedelta:
     found = _AGE.fullmatch(text.strip())
     if found is None or int(found[1]) == 0:
         raise ConfigError(f"'{text}' is no age; write it like 365d, 52w, 12m or 1y")
-    return timedelta(days=int(found[1]) * _DAYS[found[2].lower()])
+    many = int(found[1]) * _DAYS[found[2].lower()]
+    if many > MOST_DAYS:
+        raise ConfigError(f"'{text}' is longer than anything is kept; an age is at most 100y")
+    return timedelta(days=many)

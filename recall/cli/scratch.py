@@ -39,12 +39,14 @@ class Scratch:
         self.app = app
 
     def __call__(self, *words: str) -> Ran:
-        """Run one command line in the project."""
-        from recall.cli.group import run
+        """Run one command line in the project; KeyboardInterrupt where Ctrl-C ended it, which is no answer."""
+        from recall.cli.group import INTERRUPTED, run
 
         out, err = io.StringIO(), io.StringIO()
         with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
             code = run(list(words), app=App(self.app.env, self.app.cwd, self.app.data, self.app.models))
+        if code == INTERRUPTED:
+            raise KeyboardInterrupt
         return Ran(code, out.getvalue(), err.getvalue())
 
     def ask(self, prompt: str) -> Turn:

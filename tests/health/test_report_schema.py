@@ -123,7 +123,10 @@ def test_the_command_prints_it_and_looks_back_as_far_as_asked(
     assert turns("--since", "2026-03-01") == 3.0
     assert turns("--since", "2026-04-01") is None
     assert turns("--since", "1d") is None
-    assert recall("health", "--since", "soon", "--json").code == 2
+    for wrong in ("soon", "-3d", "99999999999d", "800000d"):
+        refused = recall("health", "--since", wrong, "--json")
+        assert refused.code == 64, refused
+        assert f"'{wrong}' is" in refused.err
     assert recall("health", "--series").code == 64
     assert recall("health", "--json", "--csv").code == 64
 

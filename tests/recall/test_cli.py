@@ -19,7 +19,7 @@ from support.embedder import StubEmbedder
 
 from recall.cli import demo as demo_module
 from recall.cli.app import App
-from recall.cli.group import cli
+from recall.cli.group import cli, run
 from recall.cli.output import Progress, confirm
 from recall.cli.sync import SKIPPED
 from recall.cli.sync import text as sync_text
@@ -92,6 +92,16 @@ def filled(recall) -> None:
 
 
 # -- demo -----------------------------------------------------------------------------------
+
+
+def test_a_caller_that_closed_the_streams_gets_the_exit_code_all_the_same(tmp_path, monkeypatch):
+    """What `recall status >&- 2>&- <&-` starts with; pytest's own streams come back by themselves."""
+    monkeypatch.chdir(tmp_path)
+    for name in ("stdin", "stdout", "stderr"):
+        monkeypatch.setattr(sys, name, None)
+
+    assert run(["config"]) == 0
+    assert run(["verify"]) == 1
 
 
 def test_demo_prints_a_block_with_at_least_three_pointers_and_show_opens_each(demo, recall):

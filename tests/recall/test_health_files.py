@@ -41,6 +41,7 @@ def test_a_file_that_cannot_be_written_is_named_and_nothing_is_left(health: Any,
     assert f"cannot use {tmp_path / 'no-folder' / 'health.html'} (" in done.err
     assert not (tmp_path / "no-folder").exists()
     assert health("--html", str(tmp_path)).code == 64
+    assert health("--html", "").code == 2
     pytest.importorskip("prometheus_client", reason="needs the extra metrics")
     assert f"cannot use {tmp_path / 'no' / 'x.prom'} (" in health("--prometheus", str(tmp_path / "no" / "x.prom")).err
 

@@ -59,6 +59,17 @@ def test_a_broken_step_is_named_and_the_exit_code_is_2(bare, recall, monkeypatch
     assert told.out.splitlines()[-1] == "1 step failed"
 
 
+def test_ctrl_c_in_a_step_ends_all_of_it_and_judges_nothing(bare, recall, monkeypatch):
+    def interrupted(*given, **more):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("recall.cli.index.command.callback", interrupted)
+    for words in (("health", "--smoke"), ("conformance",)):
+        told = recall(*words)
+        assert told.code == 130
+        assert "FAIL" not in told.out
+
+
 def test_sockets_are_refused_and_counted():
     with offline() as asked:
         with pytest.raises(OSError, match="refused"):
