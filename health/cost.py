@@ -1,22 +1,28 @@
 """What recall costs here: what it keeps, what a turn carries, how long a turn waits; with date and machine."""
 
+import csv as csv_format
+import io
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
 
-from health.facts import Facts
+from health.facts import Facts, Point
 from health.facts_machine import MachineFacts
-from health.series import STORED, rate
+from health.series import STORED, rate, stored_bytes
 from health.signal import size, span
 from health.stats import percentile
 from recall import ledger
 from recall.version import VERSION
 from transcript.capture_state import CaptureState
 from transcript.log import Log
+from transcript.sieve import Sieve, type_field
 from transcript.telling import counted, minute
-from transcript.workspace import Workspace
 
 TURNS = 1000  # newest turns whose tokens are told
+GROWTH = (
+    "transcript_bytes", "stored_bytes", "index_bytes", "sessions", "session_hours", "index_share", "bytes_per_session",
+    "bytes_per_session_hour", "transcript_bytes_a_day", "transcript_bytes_a_session_hour",
+)  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,13 +40,21 @@ class Spread:
 
 
 @dataclass(frozen=True, slots=True)
+class Archive:
+    """What the manifests of checkpoints say is kept of sessions' files: sessions, and bytes of their newest version."""
+
+    sessions: int = 0
+    bytes: int = 0
+
+
+@dataclass(frozen=True, slots=True)
 class Cost:
     """The budget of LCA 12.1. Bytes, tokens, milliseconds, seconds; None where it is not known.
 
     `transcript_bytes` is what was read of the harnesses' session files, `record_bytes` all that the record keeps of
     them: events, long texts, source lines, some of it compressed. The shares are of the transcript. `standing` is what
     the start of a turn's session had put into its window, which every turn of it carries; `recalled` what was put in
-    front of the turn itself.
+    front of the turn itself. `archive` counts what was read back at checkpoints, of which every byte is kept.
     """
 
     at: float
@@ -56,6 +70,8 @@ class Cost:
     sessions: int
     bytes_per_session: float | None
     bytes_per_session_hour: float | None
+    archive: Archive
+    bytes_per_archived_session: float | None
     turns: int
     recalled: Spread
     standing: Spread
@@ -76,6 +92,7 @@ class Cost:
             "",
             f"transcript        {size(self.transcript_bytes)} of {counted(self.sessions, 'session')}",
             f"                  {_bytes(self.bytes_per_session)} a session, {hourly} a session hour",
+            f"archive           {self._archived()}",
             f"record            {size(self.record_bytes)}",
             f"index             {size(self.index_bytes)}, {_share(self.index_share)} of the transcript",
             f"                  {_bytes(self.bytes_per_chunk)} a passage, {counted(self.chunks, 'passage')}",
@@ -88,18 +105,32 @@ class Cost:
         lines += [f"growth a day      {name} {size(grown)}" for name, grown in self.growth_per_day.items()]
         return "\n".join(lines)
 
+    def _archived(self) -> str:
+        if not self.archive.sessions:
+            return "nothing yet: 'recall checkpoint' reads back what is kept of each session's file"
+        each = _bytes(self.bytes_per_archived_session)
+        return f"{size(self.archive.bytes)} of {counted(self.archive.sessions, 'session')}, {each} a session"
 
-def read_bytes(workspace: Workspace) -> int:
-    """Return how many bytes of the harnesses' session files were taken in."""
-    return sum(source.offset for source in CaptureState(workspace).sources.values())
+
+def archive(log: Log) -> Archive:
+    """Return what the manifests in a record's checkpoints say is kept; a file of a sub-agent is its session's."""
+    newest: dict[tuple[str, str], int] = {}
+    for event in log.read(sieve=Sieve((type_field("checkpoint"),))):
+        if event.type == "checkpoint" and event.body:
+            kept = log.body(event).get("artifacts", {}).get("archive") or ()
+            newest |= {(one["harness"], one["source"]): int(one["bytes"]) for one in kept}
+    state = CaptureState(log.workspace).sources.values()
+    whose = {(source.harness, source.identity): source.session for source in state}
+    return Archive(len({(place[0], whose.get(place, place[1])) for place in newest}), sum(newest.values()))
 
 
-def cost(facts: Facts, log: Log, read: int, nightly_seconds: float | None = None, *, turns: int = TURNS) -> Cost:
+def cost(facts: Facts, log: Log, nightly_seconds: float | None = None, *, turns: int = TURNS) -> Cost:
     """Return the cost of a project: sizes from its facts, tokens and times of its newest turns from its ledger.
 
-    read is how many bytes of session files were taken in, nightly_seconds how long the last night took.
+    nightly_seconds is how long the last night took, None where none ran.
     """
-    record, index = facts.record, facts.index
+    record, index, read = facts.record, facts.index, facts.capture.read_bytes
+    archived = archive(log)
     kept = record.log_bytes + record.native_bytes + record.blob_bytes
     held = index.file_bytes if index.present else 0
     recalled, standing, latencies = _turns(log, turns)
@@ -118,6 +149,8 @@ def cost(facts: Facts, log: Log, read: int, nightly_seconds: float | None = None
         sessions=record.sessions,
         bytes_per_session=_over(read, record.sessions),
         bytes_per_session_hour=_over(read, index.session_hours),
+        archive=archived,
+        bytes_per_archived_session=_over(archived.bytes, archived.sessions),
         turns=len(recalled),
         recalled=Spread.of(recalled),
         standing=Spread.of(standing),
@@ -125,6 +158,52 @@ def cost(facts: Facts, log: Log, read: int, nightly_seconds: float | None = None
         nightly_seconds=nightly_seconds,
         growth_per_day={name: value for name, value in grown.items() if value is not None},
     )
+
+
+def csv(points: Sequence[Point]) -> str:
+    """Return the growth of a project as a table: a line a kept report, empty where a figure was not known.
+
+    Bytes, hours and counts of that day; shares of the transcript; growth since the line before, a day and a session
+    hour, None of it for the first.
+    """
+    out = io.StringIO()
+    table = csv_format.writer(out, lineterminator="\n")
+    table.writerow(("at", *GROWTH))
+    before: Mapping[str, float] | None = None
+    for point in points:
+        row = _growth(point, before)
+        at = datetime.fromtimestamp(point.at, UTC).isoformat(timespec="seconds")
+        table.writerow(
+            (at, *("" if row[name] is None else f"{row[name]:.6f}".rstrip("0").rstrip(".") for name in GROWTH))
+        )
+        before = {**point.figures, "at": point.at}
+    return out.getvalue()
+
+
+def _growth(point: Point, before: Mapping[str, float] | None) -> dict[str, float | None]:
+    now = {**point.figures, "at": point.at}
+    read, stored, hours = now.get("transcript_bytes"), stored_bytes(point), now.get("session_hours")
+
+    def grown(name: str) -> float | None:
+        return None if before is None or name not in before or name not in now else now[name] - before[name]
+
+    days = (grown("at") or 0) / 86_400
+    return {
+        "transcript_bytes": read,
+        "stored_bytes": stored,
+        "index_bytes": now.get("index_bytes"),
+        "sessions": now.get("sessions"),
+        "session_hours": hours,
+        "index_share": _over(now.get("index_bytes", 0.0), read),
+        "bytes_per_session": None if read is None else _over(read, now.get("sessions")),
+        "bytes_per_session_hour": None if read is None else _over(read, hours),
+        "transcript_bytes_a_day": _rate(grown("transcript_bytes"), days),
+        "transcript_bytes_a_session_hour": _rate(grown("transcript_bytes"), grown("session_hours")),
+    }
+
+
+def _rate(amount: float | None, of: float | None) -> float | None:
+    return None if amount is None or not of or of < 0 else amount / of
 
 
 def _turns(log: Log, most: int) -> tuple[list[float], list[float], list[float]]:
@@ -146,7 +225,7 @@ def _turns(log: Log, most: int) -> tuple[list[float], list[float], list[float]]:
     return recalled, standing + [0.0] * sum(open_.values()), latencies
 
 
-def _over(amount: float, of: float) -> float | None:
+def _over(amount: float, of: float | None) -> float | None:
     return amount / of if of else None
 
 

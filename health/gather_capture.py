@@ -56,6 +56,7 @@ def capture_facts(
     facts = CaptureFacts(
         excluded=workspace.root is not None and excluded(workspace.root, data),
         sources=len(state.sources),
+        read_bytes=sum(source.offset for source in state.sources.values()),
         missing=tuple(state.missing()),
         behind=len(behind),
         behind_bytes=sum(file.waiting for file in behind),

@@ -26,6 +26,7 @@ _DAY = 86_400.0
 
 # Name -> how it is read from the facts; None where it is not known.
 FIGURES: dict[str, Callable[[Facts], float | None]] = {
+    "transcript_bytes": lambda f: f.capture.read_bytes,
     "log_bytes": lambda f: f.record.log_bytes,
     "native_bytes": lambda f: f.record.native_bytes,
     "blob_bytes": lambda f: f.record.blob_bytes,

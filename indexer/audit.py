@@ -161,10 +161,10 @@ def agreement(store: Store) -> Agreement:
 
 
 def session_hours(store: Store, *, longest_break_s: int = 1800) -> float:
-    """Return the hours between exchanges of one session, longer breaks left out."""
+    """Return the hours between what is indexed of one session, longer breaks left out."""
     sql = (
         "SELECT coalesce(sum(gap), 0) FROM (SELECT ts - lag(ts) OVER (PARTITION BY session ORDER BY ts) AS gap"
-        f" FROM exchange_{store.generation}) WHERE gap <= {longest_break_s}"
+        f" FROM pointer_{store.generation}) WHERE gap <= {longest_break_s}"
     )
     return round(_one(store, sql) / 3600, 3)
 

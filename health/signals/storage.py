@@ -5,6 +5,7 @@ from health.known import Area, Known, indexed, one
 from health.signal import Level, Limits, Signal, size
 
 PER_CHUNK = Limits(warn=4096)
+FIFTH = 0.2  # of the seed's transcripts
 
 
 def sizes(facts: Facts) -> Signal:
@@ -43,7 +44,31 @@ def bytes_per_chunk(facts: Facts) -> Signal:
     )
 
 
+def index_share(facts: Facts) -> Signal:
+    """Return the index's share of the transcript: what it takes of the bytes of session files that were read."""
+    index, read = facts.index, facts.capture.read_bytes
+    share = index.file_bytes / read if read else None
+    return Signal(
+        id="index_share",
+        value=None if share is None else round(share, 4),
+        unit="share",
+        level=Level.OK,
+        text="no session file was read yet"
+        if share is None
+        else f"the index takes {share:.1%} of the transcript, {size(index.file_bytes)} beside {size(read)}",
+        meaning=f"About {FIFTH:.0%} where most of the transcript is what tools printed; more where more of it is talk.",
+    )
+
+
 KNOWN = (
+    Known(
+        "index_share",
+        indexed(index_share),
+        Area.INDEXING,
+        "index.sqlite, run/capture.json",
+        why_never="it depends on how much of the transcript is indexed; bytes_per_chunk is held to a limit",
+        rows="LCA-12.1-04",
+    ),
     Known(
         "bytes_per_chunk",
         indexed(bytes_per_chunk),

@@ -28,7 +28,12 @@ EXTRA = "--prometheus needs its extra: pip install 'lca-recall[metrics]'"
 @click.option("--last", type=click.IntRange(min=1), help="Turns to look back on: 50, with --since all.")
 @click.option("--since", metavar="AGE|DATE", help="Turns, failures and kept reports from then on: 7d, 2026-03-01.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every signal.")
-@click.option("--csv", "as_csv", is_flag=True, help="Print the kept reports of past nights as a table instead.")
+@click.option(
+    "--csv",
+    "as_csv",
+    is_flag=True,
+    help="Print the kept reports of past nights as a table instead; with --cost, how it grew.",
+)
 @click.option("--series", is_flag=True, help="With --json: the kept reports of past nights, too.")
 @click.option("--html", type=FILE, help="Write the report with charts and calendars as one page; it asks for nothing.")
 @click.option("--prometheus", type=FILE, help="Write levels and figures as metrics, for a textfile collector.")
@@ -80,9 +85,9 @@ def command(
         raise click.UsageError(f"{given} are forms of one report; give one of them")
     chosen = choose(app, demo)
     if cost:
-        if as_csv or series or html or prometheus:
-            raise click.UsageError("--cost is no report; of their forms it takes --json alone")
-        _cost(chosen, as_json=as_json, hooked=not demo)
+        if series or html or prometheus:
+            raise click.UsageError("--cost is no report; of their forms it takes --json and --csv alone")
+        _cost(chosen, as_json=as_json, as_csv=as_csv, hooked=not demo)
         return
     report = report_of(
         chosen,
@@ -107,16 +112,20 @@ def command(
     ctx.exit(report.exit_code)
 
 
-def _cost(app: App, *, as_json: bool, hooked: bool) -> None:
-    """Print the cost of a project."""
-    from health.cost import cost, read_bytes
+def _cost(app: App, *, as_json: bool, as_csv: bool, hooked: bool) -> None:
+    """Print the cost of a project, or with as_csv how it grew."""
+    from health.cost import cost, csv
     from recall.cli.reported import facts_of
     from transcript.paths import read_derived
 
     workspace = app.workspace()
+    facts = facts_of(app, hooked=hooked)
+    if as_csv:
+        say(csv(facts.series.points).rstrip("\n"))
+        return
     nightly = read_derived(workspace.run_dir / "nightly.json").get("seconds")
     seconds = float(nightly) if isinstance(nightly, (int, float)) else None
-    made = cost(facts_of(app, hooked=hooked), app.log(workspace), read_bytes(workspace), seconds)
+    made = cost(facts, app.log(workspace), seconds)
     if as_json:
         emit(made.to_dict())
     else:

@@ -6,19 +6,20 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.command import runner
 from support.record import make_draft, make_log
 
-from health.cost import Spread, cost
-from health.facts import Facts, IndexFacts, RecordFacts
+from health.cost import GROWTH, Archive, Spread, archive, cost, csv
+from health.facts import CaptureFacts, Facts, IndexFacts, Point, RecordFacts
 from health.facts_machine import MachineFacts
 from recall.cli.scratch import scratch
+from transcript.errors import EmbedderUnavailable
 from transcript.log import Log
 
 FACTS = Facts(
     "w",
     1_780_000_000.0,
     record=RecordFacts(log_bytes=600, native_bytes=300, blob_bytes=100, sessions=4),
+    capture=CaptureFacts(read_bytes=2_000),
     index=IndexFacts(present=True, file_bytes=200, rows=10, session_hours=2.0, wanted_config_hash="abc"),
     machine=MachineFacts("Linux", "3.11", 2),
 )
@@ -26,7 +27,7 @@ KEYS = {
     "at", "version", "machine", "index_settings", "transcript_bytes", "record_bytes", "index_bytes", "index_share",
     "bytes_per_chunk",
     "chunks", "sessions", "bytes_per_session", "bytes_per_session_hour", "turns", "recalled", "standing", "latency_ms",
-    "nightly_seconds", "growth_per_day",
+    "nightly_seconds", "growth_per_day", "archive", "bytes_per_archived_session",
 }  # fmt: skip
 
 
@@ -52,14 +53,14 @@ def log(tmp_path: Path) -> Log:
 
 
 def test_sizes_are_told_in_relation(log: Log) -> None:
-    made = cost(FACTS, log, 2_000)
+    made = cost(FACTS, log)
     assert (made.transcript_bytes, made.record_bytes, made.index_bytes, made.index_share) == (2_000, 1_000, 200, 0.1)
     assert (made.bytes_per_chunk, made.bytes_per_session, made.bytes_per_session_hour) == (20.0, 500.0, 1_000.0)
 
 
 def test_each_turn_is_told_with_what_its_session_carried_then(log: Log) -> None:
     """A person's own search is no turn; a session whose start nobody saw carries nothing."""
-    made = cost(FACTS, log, 2_000)
+    made = cost(FACTS, log)
     assert made.turns == 3
     assert made.recalled == Spread(10.0, 100.0, 110.0)
     assert made.standing == Spread(300.0, 500.0, 800.0)
@@ -67,19 +68,19 @@ def test_each_turn_is_told_with_what_its_session_carried_then(log: Log) -> None:
 
 
 def test_the_newest_turns_alone_are_counted_and_their_start_is_still_found(log: Log) -> None:
-    made = cost(FACTS, log, 2_000, turns=1)
+    made = cost(FACTS, log, turns=1)
     assert (made.recalled.sum, made.standing.sum, made.turns) == (0.0, 500.0, 1)
 
 
 def test_what_is_not_known_is_null_and_not_zero(tmp_path: Path) -> None:
-    made = cost(Facts("w", 0.0), make_log(tmp_path, [make_draft("1")]), 0)
+    made = cost(Facts("w", 0.0), make_log(tmp_path, [make_draft("1")]))
     assert made.index_share is made.bytes_per_chunk is made.bytes_per_session_hour is made.nightly_seconds is None
     assert made.recalled == Spread()
     assert "none yet" in made.to_text()
 
 
 def test_the_figures_carry_date_machine_and_settings(log: Log) -> None:
-    made = cost(FACTS, log, 2_000, 12.5)
+    made = cost(FACTS, log, 12.5)
     told = made.to_dict()
     assert set(told) == KEYS
     assert told["at"] == "2026-05-28T20:26:40+00:00"
@@ -110,7 +111,58 @@ def test_the_command_prints_it_in_both_forms() -> None:
     assert "a passage" in plain.out
 
 
-def test_it_has_no_table(capsys: pytest.CaptureFixture[str]) -> None:
-    told = runner(capsys)("health", "--cost", "--csv")
-    assert told.code == 64
-    assert "--json alone" in told.err
+def checkpoint(name: str, *kept: tuple[str, int]) -> Any:
+    held = [{"harness": "claude-code", "source": source, "bytes": size, "sha256": "0"} for source, size in kept]
+    return make_draft(name, "checkpoint", body={"state": "complete", "artifacts": {"archive": held}})
+
+
+def test_what_is_archived_is_counted_once_by_its_newest_manifest(tmp_path: Path) -> None:
+    """LCA-12.1-02: bytes a session come from the manifests of checkpoints."""
+    log = make_log(tmp_path, [checkpoint("1", ("a.jsonl", 100), ("b.jsonl", 50)), checkpoint("2", ("a.jsonl", 400))])
+    assert archive(log) == Archive(2, 450)
+    assert cost(FACTS, log).bytes_per_archived_session == 225.0
+    assert "450 B of 2 sessions, 225 B a session" in cost(FACTS, log).to_text()
+
+
+def test_a_checkpoint_archives_what_it_read_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    def load(*args: Any, **more: Any) -> None:
+        raise EmbedderUnavailable("there is none here")
+
+    monkeypatch.setattr("indexer.embedder.load", load)
+    with scratch() as project:
+        project("sync")
+        before = json.loads(project("health", "--cost", "--json").out)
+        project("checkpoint")
+        after = json.loads(project("health", "--cost", "--json").out)
+    assert before["archive"] == {"sessions": 0, "bytes": 0}
+    assert after["archive"] == {"sessions": after["sessions"], "bytes": after["transcript_bytes"]}
+    assert after["bytes_per_archived_session"] == after["bytes_per_session"]
+
+
+def test_growth_is_told_a_day_and_a_session_hour() -> None:
+    """LCA-12.1-03."""
+    day = 86_400.0
+    first = {"transcript_bytes": 1_000.0, "log_bytes": 600.0, "index_bytes": 200.0, "sessions": 2.0}
+    later = {"transcript_bytes": 7_000.0, "log_bytes": 900.0, "index_bytes": 700.0, "sessions": 4.0}
+    points = (
+        Point(day, "ok", figures={**first, "session_hours": 1.0}),
+        Point(3 * day, "ok", figures={**later, "session_hours": 4.0}),
+        Point(4 * day, "ok", figures={}),
+    )
+    names, one, two, three = (line.split(",") for line in csv(points).splitlines())
+    assert names == ["at", *GROWTH]
+    assert one[0] == "1970-01-02T00:00:00+00:00"
+    assert one[1:] == ["1000", "800", "200", "2", "1", "0.2", "500", "1000", "", ""]
+    assert two[1:] == ["7000", "1600", "700", "4", "4", "0.1", "1750", "1750", "3000", "2000"]
+    assert set(three[1:]) == {"", "0"}
+
+
+def test_the_command_prints_the_growth_as_a_table() -> None:
+    with scratch() as project:
+        project("sync")
+        told = project("health", "--cost", "--csv")
+        refused = project("health", "--cost", "--series", "--json")
+        both = project("health", "--cost", "--csv", "--json")
+    assert (told.code, told.out.splitlines()) == (0, [",".join(("at", *GROWTH))])
+    assert refused.code == both.code == 64
+    assert "--json and --csv alone" in refused.err

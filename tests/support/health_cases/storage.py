@@ -10,6 +10,17 @@ CASES = {
         (OK, WARN, WARN),
         healthy=well("index", rows=1000, distinct=1000, file_bytes=4_096_000),
     ),
+    "index_share": Case(
+        well("capture", read_bytes=500_000),
+        well("capture", read_bytes=50_000),
+        (
+            "no session file was read yet",
+            "takes 20.0% of the transcript, 100.0 KB beside 500.0 KB",
+            "takes 200.0% of the transcript, 100.0 KB beside 50.0 KB",
+        ),
+        (OK, OK, OK),
+        healthy=well("capture", read_bytes=0),
+    ),
     "sizes": Case(
         well("record", log_bytes=2_000),
         well("record", log_bytes=9 * 10**12),
