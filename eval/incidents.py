@@ -101,11 +101,12 @@ STALE_HOOK = Incident(
 )
 FAILED_BACKFILL = Incident(
     "failed-backfill",
-    "of 64 passages one has no vector and two were cut, and a session was never indexed",
-    planting.waiting_session,
+    "of 64 passages one has no vector, one an old one and two were cut, and a session was never indexed",
+    planting.failed_backfill,
     (
         Expected("embeddings_failed", Level.FAIL, ("1 failed embedding",)),
         Expected("embeddings_truncated", Level.WARN, ("2 truncated embeddings",)),
+        Expected("embeddings_stale", Level.WARN, ("1 stale vector", "63 of 63 compared")),
         Expected("unindexed", Level.WARN, ("2 events not indexed",)),
     ),
     rows="LCA-10.6-04, LCA-D-02H",

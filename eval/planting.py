@@ -49,6 +49,12 @@ def waiting_session(project: Project) -> None:
     project.say("session-late", "Which valve leaks?", "The third valve from the left.")
 
 
+def failed_backfill(project: Project) -> None:
+    """Leave a session waiting, and a passage with the vector that it had when it said something else."""
+    waiting_session(project)
+    project.damage(damage.put_vector, project.embedder.encode(["Nobody greases the old compressor any more."]))
+
+
 def newer_index(project: Project) -> None:
     """Let a version of the future have written the index."""
     project.damage(damage.write_newer_schema)

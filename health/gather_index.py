@@ -10,10 +10,10 @@ from health import index_cache
 from health.facts import IndexFacts
 from health.facts_machine import BackendFacts
 from health.gather_record import waiting
-from indexer import audit, noise
-from indexer.embedder import Identity
+from indexer import audit, noise, vector_check
+from indexer.embedder import Embedder, Identity
 from indexer.exchange import INDEXED_TYPES
-from indexer.queue import pending, wanted_chunks
+from indexer.queue import FAILURES, pending, wanted_chunks
 from indexer.schema import MARKS
 from indexer.settings import IndexSettings, config_hash
 from indexer.store import Store
@@ -23,11 +23,17 @@ from transcript.workspace import Workspace
 
 
 def index_facts(
-    workspace: Workspace, settings: IndexSettings, load: Callable[[], Identity], *, recount: bool = False
+    workspace: Workspace,
+    settings: IndexSettings,
+    load: Callable[[], Identity],
+    *,
+    recount: bool = False,
+    day: int = 0,
 ) -> tuple[IndexFacts, BackendFacts]:
     """Return the index's facts and the backend's; a missing or broken index is a fact, not an error.
 
-    Figures that were counted of the very same files are taken as they were then, unless recount is set.
+    Figures that were counted of the very same files are taken as they were then, unless recount is set. Where load
+    returns a model that is at work, a sample of the vectors, another one each day, is compared with what it makes now.
     """
     embedder, reason = _embedder(load)
     backend = BackendFacts(
@@ -44,7 +50,8 @@ def index_facts(
         return IndexFacts(present=True, error=str(error)), replace(backend, vectors="unknown")
     with store:
         try:
-            return _facts(workspace, store, settings, embedder, recount), _backend(store, backend)
+            facts = _facts(workspace, store, settings, embedder, recount)
+            return _compared(store, facts, embedder, day), _backend(store, backend)
         except StoreError as error:
             return IndexFacts(present=True, error=str(error)), _backend(store, backend)
 
@@ -141,6 +148,16 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
         session_hours=audit.session_hours(store),
         marks_missing=store.marks(store.generation) < MARKS,
     )
+
+
+def _compared(store: Store, facts: IndexFacts, model: Identity | None, day: int) -> IndexFacts:
+    """Return the facts with the vectors of a sample that are no longer those of their texts."""
+    if not facts.vectors or facts.stale or not isinstance(model, Embedder):
+        return facts
+    with contextlib.suppress(*FAILURES):  # a model that fails is told by the signal of the embedder
+        checked = vector_check.check(store, model, day=day)
+        return replace(facts, stale=len(checked.stale), vectors_compared=checked.compared)
+    return facts
 
 
 def _gate(workspace: Workspace) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from itertools import islice
 from indexer.passage_words import words
 from indexer.rows import SUPERSEDED
 from indexer.store import Store
+from indexer.vectors import Vectors
 
 FUTURE = 99  # a schema that no version has
 
@@ -66,3 +67,10 @@ def forget_replacements(store: Store) -> None:
     g = store.generation
     store.run(f"UPDATE pointer_{g} SET flags = flags & ~{SUPERSEDED}")
     store.run(f"UPDATE standing_{g} SET barred = 0, valid_to = NULL")
+
+
+def put_vector(store: Store, vector: Vectors) -> None:
+    """Give the first passage that has a vector this one."""
+    first = min(store.vectors.ids())
+    with store.transaction():
+        store.vectors.add([first], vector)

@@ -4,7 +4,7 @@ Nothing here opens a network connection.
 """
 
 from collections.abc import Sequence
-from typing import Protocol
+from typing import Protocol, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -34,6 +34,7 @@ class Identity(Protocol):
         ...
 
 
+@runtime_checkable
 class Embedder(Identity, Protocol):
     """A model of sentence vectors."""
 

@@ -87,6 +87,9 @@ def stale(index: IndexFacts) -> Signal:
         limits=NONE_ALLOWED_WARN,
         meaning="Vectors that no longer belong to their row's text or to the model in use.",
         action="run 'recall index rebuild'",
+        details=(f"{index.vectors_compared:,} of {index.vectors:,} compared with what the model makes of their texts",)
+        if index.vectors_compared
+        else (),
     )
 
 

@@ -38,7 +38,9 @@ EXTRA = "--prometheus needs its extra: pip install 'lca-recall[metrics]'"
 @click.option("--html", type=FILE, help="Write the report with charts and calendars as one page; it asks for nothing.")
 @click.option("--prometheus", type=FILE, help="Write levels and figures as metrics, for a textfile collector.")
 @click.option("--recount", is_flag=True, help="Count the index's figures even where its files have not changed.")
-@click.option("--deep", is_flag=True, help="Load the model and embed a sentence; else its file is checked.")
+@click.option(
+    "--deep", is_flag=True, help="Load the model, and embed a sample of the passages anew; else its file is checked."
+)
 @click.option("--cost", is_flag=True, help="Print what recall costs here instead: bytes, tokens a turn, latency.")
 @click.option("--smoke", is_flag=True, help="Run all of it once on a made-up project, with no model or network.")
 @demo_option

@@ -34,7 +34,10 @@ def test_a_healthy_project_has_no_signal_that_warns(well: dict[str, Signal]) -> 
 def test_an_incident_is_named_with_its_figures_and_only_then(
     incident: Incident, well: dict[str, Signal], tmp_path: Path
 ) -> None:
-    """LCA-10.6-02, -03, -05, LCA-D-01H to D-05H, LCA-D-06H to D-10H, LCA-D-11H, LCA-D-11J."""
+    """LCA-10.6-01, LCA-10.6-02, LCA-10.6-03, LCA-10.6-04, LCA-10.6-05, LCA-8.2-03, LCA-6.1-07, LCA-D-01H, LCA-D-02H,
+    LCA-D-03H, LCA-D-04H, LCA-D-05H, LCA-D-06H, LCA-D-07H, LCA-D-08H, LCA-D-09H, LCA-D-10H, LCA-D-11H, LCA-D-11J,
+    LCA-D-11b: each signal says the figures that were met.
+    """
     found = replay(incident, tmp_path / "planted")
 
     assert found.faults == ()

@@ -190,6 +190,7 @@ def test_a_launcher_states_what_it_starts(windows, tmp_path, monkeypatch):
     [("99.0\n", 1), (f"{VERSION}\n", 0), ('[project]\nname = "x"\nversion = "99.0"\n', 1), ("0.0.1", 0)],
 )
 def test_a_pinned_version_is_compared_with(text, behind, workspace, data, tmp_path):
+    """LCA-10.6-01."""
     pin = tmp_path / "pin"
     pin.write_text(text)
 
@@ -209,6 +210,7 @@ def test_an_unknown_canon_is_said_to_be_unknown(canon, workspace, data, tmp_path
 
 
 def test_without_a_canon_the_canonical_version_is_unknown(workspace, data):
+    """LCA-10.6-01."""
     value = code_behind(freshness_facts(workspace, data, "")).value
 
     assert value == {"code": VERSION, "canonical": "unknown", "behind": None}
