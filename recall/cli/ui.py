@@ -27,11 +27,12 @@ INSTALL = "the console needs an extra: pip install 'lca-recall[ui]' (or pipx inj
 @demo_option
 @pass_app
 def command(app: App, port: int, open_it: bool, demo: bool) -> None:
-    """Show this project in a browser: what each turn was given and why.
+    """Show this project in a browser.
 
-    Prints the address, which is on this machine alone and ends with a token that is good until the console ends: with
-    Ctrl-C, with the program that started it, or after `ui.idle_minutes` without a request. It shows all that you may
-    see, private memories included, so it does not start in an agent's shell.
+    Turns, memories, proposals, health. Prints the address, which is on this machine alone and ends with a token that
+    is good until the console ends: with Ctrl-C, with the program that started it, or after `ui.idle_minutes` without
+    a request. It shows all that you may see, private memories included, so it does not start in an agent's shell.
+    What a page prepares is decided on at this terminal.
 
     \b
         recall ui --open

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def health(app: App, asked: Asked) -> Page:
-    """Return the whole report; with `?again=1` a new one, else one that is at most a minute old."""
+    """Return the whole report as it was made last; with `?again=1` a new one."""
     from health.page import badge, sections, summary
     from recall.cli.console.looked import looked
 

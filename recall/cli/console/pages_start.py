@@ -25,11 +25,10 @@ def start(app: App, asked: Asked) -> Page:
     """Return the problems of health, the worst first, and the newest turns."""
     from recall.cli.console.looked import looked
 
-    report = looked(app).report
-    return Page("Now", join(_problems(report), _turns(app, asked)))
+    return Page("Now", join(_problems(looked(app).report, asked), _turns(app, asked)))
 
 
-def _problems(report: Report) -> Html:
+def _problems(report: Report, asked: Asked) -> Html:
     from health.page import badge, problem
 
     bad = sorted((one for one in report.signals if one.level), key=lambda one: -one.level)
@@ -39,7 +38,7 @@ def _problems(report: Report) -> Html:
     more = f"{left:,} more, and every signal" if left > 0 else "every signal"
     return parts.section(
         "Health",
-        tag("p", badge(report.level), " ", parts.link(more, "/health")),
+        tag("p", badge(report.level), f" {parts.ago(asked.now.timestamp() - report.at)} ", parts.link(more, "/health")),
         tag("p", parts.link(f"{counted(waiting, 'proposal waits', 'proposals wait')} for a decision", "/proposals"))
         if waiting
         else None,
