@@ -28,12 +28,12 @@ if TYPE_CHECKING:
 def command(
     app: App, ctx: click.Context, folder: Path, all_projects: bool, verify_only: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Copy this project's record into DIR, or bring the copy there up to date.
+    """Copy this project's record into DIR.
 
-    Each project has a folder in DIR, named by its workspace. It holds the record, source bytes, the workspace's key and
-    what you wrote for recall, but no index and no signing key. Hooks and sessions go on meanwhile; only new bytes are
-    written; the copy is read back and verified. What was forgotten here leaves DIR with the next run. The copy holds
-    every word in clear: keep DIR where only you can read.
+    A copy that is there is brought up to date. Each project has a folder in DIR, named by its workspace. It holds the
+    record, source bytes, the workspace's key and what you wrote for recall, but no index and no signing key. Hooks
+    and sessions go on meanwhile; only new bytes are written; the copy is read back and verified. What was forgotten
+    here leaves DIR with the next run. The copy holds every word in clear: keep DIR where only you can read.
 
     \b
         recall backup /media/disk/recall

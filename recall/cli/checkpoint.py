@@ -35,10 +35,10 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Take in this project's sessions and make memories of what is new, now.
+    """Take in this project's sessions and make memories, now.
 
-    Memories, index, log entry, archive, verification, handoff: it is complete only when all of them are, else it says
-    which step failed and exits 1; run it again, nothing is done twice.
+    What is new becomes memories. Memories, index, log entry, archive, verification, handoff: it is complete only when
+    all of them are, else it says which step failed and exits 1; run it again, nothing is done twice.
 
     \b
         recall checkpoint --task T3

@@ -42,11 +42,11 @@ def command(
     as_json: bool,
     demo: bool,
 ) -> None:
-    """Attach pointers to the sentences of FILE that the record supports, and list the others.
+    """Attach pointers to the sentences of FILE that have sources.
 
-    A sentence is supported by a passage that holds its numbers, identifiers and names and most of its other words,
-    and denies what it denies. The nearest miss of every other sentence is told. Headings, tables and code are left
-    alone; '-' reads standard input.
+    Those that the record does not support are listed. A sentence is supported by a passage that holds its numbers,
+    identifiers and names and most of its other words, and denies what it denies. The nearest miss of every other
+    sentence is told. Headings, tables and code are left alone; '-' reads standard input.
 
     \b
         recall cite summary.md -o summary.cited.md

@@ -12,9 +12,10 @@ SHELLS = ("bash", "zsh", "fish")
 @click.command()
 @click.argument("shell", type=click.Choice(SHELLS))
 def command(shell: str) -> None:
-    """Print the script that lets SHELL complete commands and options.
+    """Print the script that lets SHELL complete commands.
 
-    Nothing is written. Put this into ~/.bashrc, with zsh into ~/.zshrc; fish reads a file of its own:
+    And their options. Nothing is written. Put this into ~/.bashrc, with zsh into ~/.zshrc; fish reads a file of its
+    own:
 
     \b
         eval "$(recall completion bash)"

@@ -30,11 +30,11 @@ SHOWN = 20  # lines of evidence
 @click.pass_context
 @pass_app
 def command(app: App, ctx: click.Context, signal: str, fix: bool, yes: bool, as_json: bool) -> None:
-    """Explain a signal of `recall health`: the evidence, what would be well, the command that mends it.
+    """Explain a signal of `recall health`, and mend it.
 
-    Without SIGNAL every one that is not ok, the worst first. --fix runs a remedy when it only changes what is derived
-    or takes in what is missing; the others are printed for a person to run. Exit code as of `recall health`: the level
-    in the end.
+    Its evidence, what would be well, the command that mends it. Without SIGNAL every one that is not ok, the worst
+    first. --fix runs a remedy when it only changes what is derived or takes in what is missing; the others are
+    printed for a person to run. Exit code as of `recall health`: the level in the end.
 
     \b
         recall doctor duplicate_ratio --fix

@@ -40,10 +40,11 @@ def command(
     words_only: bool,
     as_json: bool,
 ) -> None:
-    """Compare budgets: none, fixed items, fixed tokens, adaptive.
+    """Compare budgets: none, items, tokens, adaptive.
 
-    For each what was found, tokens and time a question, the knee of the curve, and the adaptive budget against the
-    fixed one question by question. It may become the default where LoCoMo and MemoryCode both allow it.
+    Items and tokens are fixed. For each what was found, tokens and time a question, the knee of the curve, and the
+    adaptive budget against the fixed one question by question. It may become the default where LoCoMo and MemoryCode
+    both allow it.
 
     \b
         recall eval budget --locomo locomo10.json --memorycode memorycode.tar.xz

@@ -14,11 +14,11 @@ from recall.cli.output import say
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object with every single time.")
 @pass_app
 def command(app: App, runs: int, page: bool, as_json: bool) -> None:
-    """Time `recall health` of this project, as whole processes, or its page.
+    """Time `recall health` of this project, or its page.
 
-    With the index's figures counted anew (--recount), and with those kept from the last time. On a system that does
-    not count the CPU of children that figure is 0. --page opens a page that holds all it may, by turns with an empty
-    one.
+    As whole processes. With the index's figures counted anew (--recount), and with those kept from the last time. On
+    a system that does not count the CPU of children that figure is 0. --page opens a page that holds all it may, by
+    turns with an empty one.
 
     \b
         recall eval health

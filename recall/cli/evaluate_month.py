@@ -37,10 +37,10 @@ def command(
     as_json: bool,
     summary: bool,
 ) -> None:
-    """Ask the prompts of a month again, with and without experience and recency.
+    """Ask the prompts of a month again, in several ways.
 
-    In order, each as of its own moment; what is shown is held against the answer that was really given, and what that
-    used weighs from the next prompt on. Nothing is written but the cache.
+    With and without experience and recency. In order, each as of its own moment; what is shown is held against the
+    answer that was really given, and what that used weighs from the next prompt on. Nothing is written but the cache.
 
     \b
         recall eval month --transcripts ../shared/transcripts/claude-code.tar.xz --from 2026-01-20 --to 2026-02-20

@@ -15,7 +15,9 @@ NEAREST = 5
 
 @click.group()
 def command() -> None:
-    """Ask what is known of a thing: statements and decisions with the time in which they hold.
+    """Ask what is known of a thing.
+
+    Statements and decisions with the time in which they hold.
 
     \b
         recall graph show "release workflow"
@@ -29,10 +31,11 @@ def command() -> None:
 @demo_option
 @pass_app
 def show(app: App, entity: str, as_of: str | None, as_json: bool, demo: bool) -> None:
-    """List what is known of ENTITY, newest first, with since when and until when it held.
+    """List what is known of ENTITY, newest first.
 
-    ENTITY is a name, or words that all stand in the statement. What took whose place is followed, and so are names
-    that were replaced: what was decided under the old name is found by the new one.
+    With since when and until when it held. ENTITY is a name, or words that all stand in the statement. What took
+    whose place is followed, and so are names that were replaced: what was decided under the old name is found by the
+    new one.
 
     \b
         recall graph show "release workflow" --as-of 2026-05-01

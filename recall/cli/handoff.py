@@ -45,10 +45,11 @@ def command(
     as_json: bool,
     demo: bool,
 ) -> None:
-    """Print a handoff: ten sections with a pointer on every line, then the last messages that belong to it.
+    """Print what the next agent needs to go on.
 
-    It is an aid over the record, not a replacement: 'recall show POINTER' opens every line. Writes nothing.
-    It stands between recall's marks: pasted into a prompt, it is known and never taken for something new.
+    Ten sections with a pointer on every line, then the last messages that belong to it. It is an aid over the record,
+    not a replacement: 'recall show POINTER' opens every line. Writes nothing. It stands between recall's marks:
+    pasted into a prompt, it is known and never taken for something new.
 
     \b
         recall handoff --task T1

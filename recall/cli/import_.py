@@ -17,10 +17,11 @@ from transcript.telling import counted
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
 def command(app: App, file: Path, dry_run: bool, as_json: bool) -> None:
-    """Take FILE, an export of a whole record, into this project's empty workspace.
+    """Take FILE, an export, into this empty workspace.
 
-    Ids, times and words are what they were. Where the exported workspace is not on this machine its id is taken over
-    too, and with it the chain: every hash stays the same. A damaged or shortened file is refused as a whole.
+    An export of a whole record; this project's workspace holds none yet. Ids, times and words are what they were.
+    Where the exported workspace is not on this machine its id is taken over too, and with it the chain: every hash
+    stays the same. A damaged or shortened file is refused as a whole.
 
     \b
         recall import record.jsonl

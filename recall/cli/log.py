@@ -21,7 +21,9 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Account for the record: counts, audit, and the trail of one thing.
+    """Account for the record: counts, audit, trails.
+
+    A trail is what led to one thing.
 
     \b
         recall log stats
@@ -53,9 +55,10 @@ def stats(app: App, as_json: bool, demo: bool) -> None:
 @demo_option
 @pass_app
 def audit(app: App, listed: bool, as_json: bool, demo: bool) -> None:
-    """Say what was captured, decided, erased and projected, by whom and when.
+    """Say what was captured, decided, erased and by whom.
 
-    The parts sum to the record. Each view says how far it reads and which events it is made of.
+    With what was projected, and when. The parts sum to the record. Each view says how far it reads and which events
+    it is made of.
 
     \b
         recall log audit --json
@@ -78,7 +81,9 @@ def audit(app: App, listed: bool, as_json: bool, demo: bool) -> None:
 @demo_option
 @pass_app
 def trail(app: App, start: str, as_json: bool, demo: bool) -> None:
-    """Print the chain of decisions, tasks and outcomes around one of them, with its evidence.
+    """Print the decisions, tasks and outcomes around one of them.
+
+    The chain of them, with its evidence.
 
     \b
         recall log trail T1

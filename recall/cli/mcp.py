@@ -20,10 +20,10 @@ INSTALL = "the MCP server needs an extra: pip install 'lca-recall[mcp]' (or pipx
 )
 @pass_app
 def command(app: App, project: Path | None) -> None:
-    """Serve this project's record as tools, over standard input and output.
+    """Serve this project's record as tools of a protocol.
 
-    A client of the Model Context Protocol starts it: search, show, context, handoff, decide, task. Each does what the
-    command of that name does; decide and task record as the agent that calls.
+    Over standard input and output. A client of the Model Context Protocol starts it: search, show, context, handoff,
+    decide, task. Each does what the command of that name does; decide and task record as the agent that calls.
 
     \b
         claude mcp add recall -- recall mcp

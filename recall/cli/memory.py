@@ -10,10 +10,11 @@ from recall.cli.memory_write import COMMANDS as WRITE
 
 @click.group()
 def command() -> None:
-    """Look at what is remembered and change it: statements with their sources, validity and weight.
+    """Look at what is remembered and change it.
 
-    Consolidation writes memories by itself; these commands show, add, correct and put them away. Nothing is deleted:
-    what is wrong is superseded, refuted or archived, and its history stays.
+    Statements with their sources, validity and weight. Consolidation writes memories by itself; these commands show,
+    add, correct and put them away. Nothing is deleted: what is wrong is superseded, refuted or archived, and its
+    history stays.
 
     \b
         recall memory list

@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 @curated
 @pass_app
 def archive(app: App, name: str, reason: str, said: Said) -> None:
-    """Put a memory away: it is kept, and not shown as current any more. A person's decision, signed.
+    """Put a memory away. It is kept, and not shown as current any more. A person's decision, signed.
 
     \b
         recall memory archive abcdefghij --reason "the service was shut down"
@@ -109,7 +109,7 @@ def accept(app: App, name: str, said: Said) -> None:
 @curated
 @pass_app
 def decline(app: App, name: str, said: Said) -> None:
-    """Turn down what waits: it stays in the transcript and is not proposed again. A person's decision, signed.
+    """Turn down what waits. It stays in the transcript and is not proposed again. A person's decision, signed.
 
     \b
         recall memory decline abcdefghij

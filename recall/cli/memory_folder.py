@@ -23,10 +23,11 @@ if TYPE_CHECKING:
 @click.pass_context
 @pass_app
 def import_(app: App, ctx: click.Context, folder: Path, said: Said) -> None:
-    """Take in the memories of FOLDER, Markdown files of this or another tool.
+    """Take in the memories of FOLDER.
 
-    Each file is loaded or named with the reason why not; exits 1 when one was not. What no source of this project says
-    is kept as an inference. Again, nothing is taken in twice; a file that changed takes the place of what it said.
+    Markdown files of this or another tool. Each file is loaded or named with the reason why not; exits 1 when one was
+    not. What no source of this project says is kept as an inference. Again, nothing is taken in twice; a file that
+    changed takes the place of what it said.
 
     \b
         recall memory import ~/notes/memories --dry-run
@@ -78,9 +79,10 @@ def import_(app: App, ctx: click.Context, folder: Path, said: Said) -> None:
 @curated
 @pass_app
 def backfill(app: App, said: Said) -> None:
-    """Fill in since when and until when each memory holds, from its sources and from what took its place.
+    """Fill in since when and until when each memory holds.
 
-    Prints how many have both after it. Never overwrites an interval that is there.
+    From its sources and from what took its place. Prints how many have both after it. Never overwrites an interval
+    that is there.
 
     \b
         recall memory backfill-validity --dry-run

@@ -48,9 +48,10 @@ def listed(
     as_json: bool,
     demo: bool,
 ) -> None:
-    """List what is remembered, what has proved itself most first, then the newest; extracts of sessions behind.
+    """List what is remembered.
 
-    Each with its state, type, E (the weight that citations, corrections and outcomes gave it) and the day it was said.
+    What has proved itself most comes first, then the newest; extracts of sessions behind. Each with its state, type,
+    E (the weight that citations, corrections and outcomes gave it) and the day it was said.
 
     \b
         recall memory list --type user_preference
@@ -101,11 +102,11 @@ def listed(
 @demo_option
 @pass_app
 def show(app: App, name: str, as_json: bool, demo: bool) -> None:
-    """Print a memory, or what may become one, with everything that is known of it.
+    """Print a memory, or what may become one.
 
-    Its statement and why it holds, since when and until when, each claim with the source that says it, and what it has
-    done: every counter that its weight is made of. Of what waits for a person: what it would replace, and what
-    verification found.
+    With everything that is known of it. Its statement and why it holds, since when and until when, each claim with
+    the source that says it, and what it has done: every counter that its weight is made of. Of what waits for a
+    person: what it would replace, and what verification found.
 
     \b
         recall memory show abcdefghij
@@ -166,9 +167,9 @@ def show(app: App, name: str, as_json: bool, demo: bool) -> None:
 @demo_option
 @pass_app
 def history(app: App, name: str, as_json: bool, demo: bool) -> None:
-    """Print every event of a memory or a candidate, oldest first.
+    """Print every event of a memory or candidate.
 
-    Who said what about it and why, from the proposal to the last citation.
+    The oldest first. Who said what about it and why, from the proposal to the last citation.
 
     \b
         recall memory history abcdefghij

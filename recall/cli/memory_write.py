@@ -160,10 +160,10 @@ def edit(
     shared: bool,
     said: Said,
 ) -> None:
-    """Say a memory in other words, or change what stands around it.
+    """Say a memory in other words, or change its data.
 
-    Another statement or reason is another memory that takes the old one's place and keeps its weight. If the old one
-    was wrong, use 'recall memory correct'.
+    Its data is what stands around the words: type, tags, roles and the like. Another statement or reason is another
+    memory that takes the old one's place and keeps its weight. If the old one was wrong, use 'recall memory correct'.
 
     \b
         recall memory edit abcdefghij --tag git --valid-to 2026-12-31
@@ -204,9 +204,10 @@ def edit(
 @curated
 @pass_app
 def correct(app: App, name: str, statement: str | None, because: str, why: str | None, said: Said) -> None:
-    """Say that a memory is wrong, and with STATEMENT what is right.
+    """Say that a memory is wrong, and what is right.
 
-    It takes effect at once: the memory is not shown as current any more, whatever weight it had.
+    STATEMENT is what is right; without one nothing takes its place. It takes effect at once: the memory is not shown
+    as current any more, whatever weight it had.
 
     \b
         recall memory correct abcdefghij --because klmnopqrst "The port is 8443"

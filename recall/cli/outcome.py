@@ -30,10 +30,10 @@ def command(
     keep: bool,
     said: Said,
 ) -> None:
-    """Record what was verified, what failed, what was not tested, and what is not claimed.
+    """Record what was verified, failed or was not tested.
 
-    The next agent finds it in its handoff. What turned out otherwise is superseded by a later outcome; both stay in
-    the record.
+    And what is not claimed. The next agent finds it in its handoff. What turned out otherwise is superseded by a
+    later outcome; both stay in the record.
 
     \b
         recall outcome "pytest -q: 212 passed" --status verified --task T1 --evidence abcdefghij

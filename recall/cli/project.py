@@ -21,11 +21,12 @@ MOST_NAMED = 8
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
 def command(app: App, full: bool, dry_run: bool, as_json: bool) -> None:
-    """Write the views under .recall/views and the memories under .recall/memory as the record says.
+    """Write views and memories as the record says.
 
-    They hold nothing of their own: deleted or changed by hand, they are what they were after this. A memory's file
-    that was changed is copied to .recall/memory/edited first, from where it is a proposal. Every command that records
-    something keeps them up to date. What the record knows of .coord/ and is missing there is written too.
+    The views under .recall/views, the memories under .recall/memory. They hold nothing of their own: deleted or
+    changed by hand, they are what they were after this. A memory's file that was changed is copied to
+    .recall/memory/edited first, from where it is a proposal. Every command that records something keeps them up to
+    date. What the record knows of .coord/ and is missing there is written too.
 
     \b
         recall project

@@ -24,7 +24,7 @@ def command() -> None:
 @curated
 @pass_app
 def ask(app: App, text: str, evidence: tuple[str, ...], task_name: str, said: Said) -> None:
-    """Record a question and give it a name: Q1, Q2, ...
+    """Record a question and name it: Q1, Q2 and so on.
 
     \b
         recall question ask "Does the importer need a lock?" --task T1
@@ -73,7 +73,9 @@ def resolve(app: App, name: str, answer: str, evidence: tuple[str, ...], said: S
 @demo_option
 @pass_app
 def listed(app: App, as_json: bool, demo: bool) -> None:
-    """Print every question with its answer, those without one marked open.
+    """Print every question with its answer.
+
+    Those without one are marked open.
 
     \b
         recall question list

@@ -20,10 +20,11 @@ if TYPE_CHECKING:
 @demo_option
 @pass_app
 def command(app: App, name: str | None, proposed: bool, as_json: bool, demo: bool) -> None:
-    """List the names that the record says were replaced, or where NAME was.
+    """List names that the record says were replaced.
 
-    Each with the sentence that says so ("renamed X to Y", "moved from X to Y"). A passage that holds the old name is
-    shown after it, with a note, as long as the old name has fallen out of use; nothing is hidden by it.
+    With NAME, where that one was. Each with the sentence that says so ("renamed X to Y", "moved from X to Y"). A
+    passage that holds the old name is shown after it, with a note, as long as the old name has fallen out of use;
+    nothing is hidden by it.
 
     With --proposed: pairs of your standing wishes and recorded decisions that name another value of what looks like
     one thing ("a timeout of 30s", later "60s"), with both places. Nothing follows from them until you say so, with

@@ -13,10 +13,11 @@ from recall.cli.output import Progress, emit, say
 @click.pass_context
 @pass_app
 def command(app: App, ctx: click.Context, cold: bool, vectors: bool, as_json: bool) -> None:
-    """Rebuild views, memories and index from the record alone and say whether the ones at hand are equal.
+    """Rebuild everything from the record and compare.
 
-    In an empty folder beside them, from a copy of the record; the ones at hand stay as they are. Exits 1 when one
-    differs: 'recall project' restores views, 'recall index rebuild' the index.
+    Views, memories and index are made from the record alone; says whether the ones at hand are equal. In an empty
+    folder beside them, from a copy of the record; the ones at hand stay as they are. Exits 1 when one differs:
+    'recall project' restores views, 'recall index rebuild' the index.
 
     \b
         recall replay --cold

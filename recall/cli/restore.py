@@ -27,12 +27,12 @@ if TYPE_CHECKING:
 def command(
     app: App, folder: Path, project: Path | None, into: Path | None, replace: bool, dry_run: bool, as_json: bool
 ) -> None:
-    """Put a project's record back from DIR, a folder that 'recall backup' wrote.
+    """Put a project's record back from DIR.
 
-    DIR is the folder of one workspace, or holds several; then the one of this project is taken. The whole backup is
-    checked before a byte is written. What was erased here since the backup is erased in it before anything can recall
-    it. A record that is here stays, unless --replace sets it aside. Words are indexed at once; 'recall index' makes the
-    vectors. Files that you wrote are given back only where none stands.
+    'recall backup' wrote DIR. It is the folder of one workspace, or holds several; then the one of this project is
+    taken. The whole backup is checked before a byte is written. What was erased here since the backup
+    is erased in it before anything can recall it. A record that is here stays, unless --replace sets it aside. Words
+    are indexed at once; 'recall index' makes the vectors. Files that you wrote are given back only where none stands.
 
     \b
         recall restore /media/disk/recall --project ~/shop-api

@@ -13,7 +13,9 @@ from transcript.errors import ConfigError, PointerError
 
 @click.group()
 def command() -> None:
-    """Have a candidate for memory reviewed by somebody other than its writer.
+    """Have a candidate for memory reviewed independently.
+
+    By somebody other than its writer.
 
     \b
         recall review run abcdefghij

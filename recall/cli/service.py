@@ -18,10 +18,11 @@ if TYPE_CHECKING:
 
 @click.group()
 def command() -> None:
-    """Start, stop and see the process that keeps model and indexes warm for hooks.
+    """Start, stop and see the service behind the hooks.
 
-    There is one a user. The first hook starts it, it leaves after 'service.idle_minutes' without a question or over
-    'service.memory_mb', and every hook answers without it too, by words.
+    The process that keeps model and indexes warm. There is one a user. The first hook starts it, it leaves after
+    'service.idle_minutes' without a question or over 'service.memory_mb', and every hook answers without it too, by
+    words.
 
     \b
         recall service status
@@ -66,9 +67,10 @@ def stop(ctx: click.Context, app: App) -> None:
 @pass_app
 @click.pass_context
 def status(ctx: click.Context, app: App, as_json: bool) -> None:
-    """Say whether the service runs, how large it is, and how it fared within a week.
+    """Say whether the service runs, and how it fared.
 
-    A crash is a start that nothing ended and whose process is gone. Exit code 1 when no service runs.
+    How large it is, and what became of it within a week. A crash is a start that nothing ended and whose process is
+    gone. Exit code 1 when no service runs.
 
     \b
         recall service status --json

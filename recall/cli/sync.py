@@ -68,10 +68,10 @@ def command(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Take in every session of this project, of every harness, word for word.
+    """Take in every session of this project, word for word.
 
-    Reads on where the last sync stopped; again as often as you like, nothing is taken in twice. Sessions of other
-    projects are counted, not read. Ctrl-C loses nothing.
+    Those of every harness. Reads on where the last sync stopped; again as often as you like, nothing is taken in
+    twice. Sessions of other projects are counted, not read. Ctrl-C loses nothing.
 
     \b
         recall sync

@@ -26,7 +26,7 @@ def command() -> None:
 @curated
 @pass_app
 def add(app: App, title: str, evidence: tuple[str, ...], decisions: tuple[str, ...], said: Said) -> None:
-    """Record a new task and give it a name: T1, T2, ...
+    """Record a new task and name it: T1, T2 and so on.
 
     \b
         recall task add "Close the file before renaming" --decision abcdefghij
