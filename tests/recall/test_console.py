@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import tomllib
 import urllib.error
 import urllib.request
 from collections import Counter
@@ -384,7 +385,9 @@ def test_a_name_that_is_no_turn_is_told_so(client, shop):
 
 
 def test_sessions_are_listed_and_paged(client, shop, monkeypatch):
-    assert set(links(client.get("/sessions").text, "/session/")) == {f"/session/{s}" for s in (shop.first, shop.evil)}
+    page = client.get("/sessions").text
+    assert set(links(page, "/session/")) == {f"/session/{s}" for s in (shop.first, shop.evil)}
+    assert f"last: File {STEPS - 1} of the pilot is moved." in page
     monkeypatch.setattr("recall.cli.console.pages_sessions.SESSIONS", 1)
 
     first = client.get("/sessions").text
@@ -602,6 +605,35 @@ def test_the_browser_is_told_by_a_file_that_only_this_user_reads(monkeypatch):
     assert "url=http://127.0.0.1:4321/?token=s3cret" in text
     assert mode == 0o700
     assert not Path(address.removeprefix("file://")).exists()
+
+
+def test_the_server_and_its_guard_alone_import_the_extra_and_no_dependency_names_it():
+    root = Path(__file__).resolve().parents[2]
+    imports = re.compile(r"^\s*(from|import) (starlette|uvicorn|anyio)\b", re.MULTILINE)
+    found = [
+        path.relative_to(root).as_posix()
+        for package in ("transcript", "indexer", "scoring", "recall", "consolidation", "health", "eval")
+        for path in (root / package).rglob("*.py")
+        if imports.search(path.read_text("utf-8"))
+    ]
+    project = tomllib.loads((root / "pyproject.toml").read_text("utf-8"))["project"]
+
+    assert sorted(found) == ["recall/cli/console/guard.py", "recall/cli/console/server.py"]
+    assert {re.split(r"[<>=]", one)[0] for one in project["optional-dependencies"]["ui"]} == {"starlette", "uvicorn"}
+    assert not [one for one in project["dependencies"] if one.startswith(("starlette", "uvicorn"))]
+
+
+def test_a_page_that_breaks_says_so_and_the_terminal_says_where(shop, monkeypatch, capsys):
+    monkeypatch.setattr("recall.cli.console.pages_turns.turns", lambda app, asked: {}["no such key"])
+    client = console(shop.app)
+    client._transport.raise_server_exceptions = False
+
+    answer = client.get("/turns")
+
+    assert (answer.status_code, "this page broke" in answer.text) == (500, True)
+    assert "no such key" not in answer.text
+    assert "KeyError: 'no such key'" in capsys.readouterr().err
+    assert client.get("/sessions").status_code == 200
 
 
 def test_the_hook_path_knows_nothing_of_it():

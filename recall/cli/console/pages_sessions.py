@@ -15,12 +15,14 @@ from transcript.telling import counted, session_name
 
 if TYPE_CHECKING:
     from recall.cli.app import App
+    from recall.disclosure import Door
     from transcript.event import Event
     from transcript.log import Log
 
 SESSIONS = 40
 TEXT_SHOWN, TEXT_FOLDED = 1_200, 12_000  # characters of an event that stand there, and of those that open on demand
 CALL_SHOWN = 200
+LAST_SHOWN = 160
 ITEMS_BESIDE, ITEM_SHOWN = 6, 70
 
 
@@ -30,7 +32,8 @@ def sessions(app: App, asked: Asked) -> Page:
     from transcript.projections.views import folded
 
     log = app.log(app.workspace())
-    door(app, log.workspace).refuse_record("the list of sessions")
+    exit_ = door(app, log.workspace)
+    exit_.refuse_record("the list of sessions")
     held = folded(log)[0]["sessions"]
     found = sorted(held.items(), key=lambda item: (item[1]["last"], item[0]), reverse=True)
     start = min(_number(asked.query.get("from", "")), max(0, len(found) - 1))
@@ -40,7 +43,7 @@ def sessions(app: App, asked: Asked) -> Page:
     body = join(
         tag("p", counted(len(found), "session"), f", {start + 1:,} to {end:,} here" if older or newer else ""),
         parts.listing(
-            (_session_entry(session, one, asked) for session, one in found[start:end]),
+            (_session_entry(log, exit_, session, one, asked) for session, one in found[start:end]),
             empty="No session is on record yet; 'recall sync' takes them in.",
         ),
         parts.paging(newer, older),
@@ -48,14 +51,31 @@ def sessions(app: App, asked: Asked) -> Page:
     return Page("Sessions", body)
 
 
-def _session_entry(session: str, held: dict[str, Any], asked: Asked) -> Html:
+def _session_entry(log: Log, exit_: Door, session: str, held: dict[str, Any], asked: Asked) -> Html:
     place = " · ".join(filter(None, (held["agent"], held["branch"], held["cwd"])))
+    last = _last_words(log, exit_, str(held.get("event", "")))
     return parts.entry(
         parts.link(session_name(session), parts.address("/session", session)),
         counted(held["prompts"], "prompt"),
         parts.when(held["last"], asked.now),
-        below=tag("div", place, class_="soft"),
+        below=join(tag("p", "last: ", last) if last else None, tag("div", place, class_="soft")),
     )
+
+
+def _last_words(log: Log, exit_: Door, event: str) -> str:
+    """How the last thing begins that was said in a session; a name tells a person little."""
+    from recall.cli.query import shortened
+    from transcript.context import readable
+    from transcript.errors import PointerError
+    from transcript.secrets import veil
+
+    try:
+        found = log.get(event)
+    except PointerError:
+        return ""
+    if not found.body or not exit_.lets_event(log, found):
+        return ""
+    return veil(shortened(" ".join(readable(log, found).split()), LAST_SHOWN))
 
 
 def session(app: App, asked: Asked) -> Page | Goto:

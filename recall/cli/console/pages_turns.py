@@ -97,10 +97,8 @@ def turn(app: App, asked: Asked) -> Page:
         raise PointerError(f"{event.pointer} is no turn but a {event.type}")
     door(app, log.workspace).refuse_event(log, event)
     body = log.body(event)
-    uses = used(log, event) or []
-    return Page(
-        f"Turn {event.pointer}", join(_head(event, body, asked), _block(body), _items(body, uses), _left(log, body))
-    )
+    items = _items(log, body, used(log, event) or [])
+    return Page(f"Turn {event.pointer}", join(_head(event, body, asked), _block(body), items, _left(log, body)))
 
 
 def _head(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
@@ -153,7 +151,7 @@ def _block(body: Mapping[str, Any]) -> Html:
     return parts.section("As injected", tag("pre", linked(str(body["block"])), tabindex="0"), id_="block")
 
 
-def _items(body: Mapping[str, Any], uses: list[Use]) -> Html:
+def _items(log: Log, body: Mapping[str, Any], uses: list[Use]) -> Html:
     from recall.cli.last import use_text
 
     items = body.get("items", [])
@@ -166,7 +164,7 @@ def _items(body: Mapping[str, Any], uses: list[Use]) -> Html:
             parts.pointer(item["pointer"]),
             explained.verdict(""),
             use_text(uses[number - 1]).strip() if number <= len(uses) else None,
-            below=explained.scored(item, weights),
+            below=join(tag("p", explained.said(log, item, WORDS_SHOWN)), explained.scored(item, weights)),
         )
         for number, item in enumerate(items, start=1)
     )

@@ -8,6 +8,7 @@ import hmac
 import os
 import socket
 import time
+import traceback
 from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
@@ -65,9 +66,10 @@ def build(app: App, *, host: str, token: str) -> Guard:
         return Response(STYLE, media_type="text/css")
 
     async def refused(request: Request, error: Exception) -> Response:
-        status = error.status_code if isinstance(error, HTTPException) else 500
-        why = error.detail if isinstance(error, HTTPException) else "this page broke; the terminal shows where"
-        return _html(parts.failure(status, why), "")
+        if isinstance(error, HTTPException):
+            return _html(parts.failure(error.status_code, error.detail), "")
+        traceback.print_exception(error)
+        return _html(parts.failure(500, "this page broke; the terminal where the console was started shows where"), "")
 
     return Guard(
         Starlette(
@@ -137,7 +139,7 @@ def serve(app: App, sock: socket.socket, token: str, *, idle_s: float) -> str:
             http="h11",
             ws="none",
             loop="asyncio",
-            log_level="error",
+            log_level="critical",  # a page that breaks is told by us; one that Ctrl-C interrupts is no error
             access_log=False,
             server_header=False,
             proxy_headers=False,
