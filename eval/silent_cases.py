@@ -81,7 +81,8 @@ INDEX = (
     Incident("lost-passage", "a vector whose passage is gone", index.lost_passage,
              (Expected("orphan_vectors", FAIL, ("1 vector without a chunk",)),), rows="case store-crash-mid-batch 4"),
     Incident("unfinished-rebuild", "a rebuild was begun and never finished", index.unfinished_rebuild,
-             (Expected("rebuild_unfinished", WARN, ("generation 2 was begun 7.0 h ago",)),), later=timedelta(hours=7)),
+             (Expected("rebuild_unfinished", WARN, ("was begun 7.0 h ago: 64 of 64 passages, 0 vectors",)),),
+             later=timedelta(hours=7)),
     Incident("failed-event", "an event could not be indexed, and the index went on", index.failed_event,
              (Expected("backfill_failed", WARN, ("1 event could not be indexed", "is missing from the record")),),
              rows="LCA-10.6-04"),
@@ -99,7 +100,7 @@ INDEX = (
 )
 TURNS = (
     Incident("replaced-statement", "a turn was shown what had been replaced", index.replaced_statement,
-             (Expected("superseded_injected", FAIL, ("1 replaced item shown in the last 1 turn",)),),
+             (Expected("superseded_injected", FAIL, ("1 replaced item shown in 1 turn",)),),
              rows="case recall-superseded 1"),
     Incident("useless-query", "the model makes a vector without a direction of a prompt", index.useless_query,
              (Expected("bad_query_vectors", WARN, ("1 prompt had no usable vector",)),),
@@ -110,7 +111,7 @@ TURNS = (
              (Expected("deadline_misses", WARN, ("1 turn missed the deadline", "words:search: 1")),),
              rows="case recall-hook-timeout 4"),
     Incident("failed-search", "a turn could not search the index at all", index.failed_search,
-             (Expected("lexical_failures", WARN, ("1 search by words failed", "the index was unreadable for the hook: 1")),),
+             (Expected("lexical_failures", WARN, ("1 search by words failed", "unreadable for the hook: 1")),),
              rows="case store-fts-syntax 5"),
 )
 RECORD = (

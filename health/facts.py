@@ -52,6 +52,7 @@ class IndexFacts:
     building_generation: int | None = None
     building_since: float | None = None
     building_rows: int = 0
+    building_vectors: int = 0
     longest_hold: tuple[float, str] | None = None  # milliseconds that one run held the write lock at once; which
     model: str = ""
     wanted_model: str = ""

@@ -102,6 +102,7 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
     near, writers = audit.near_pairs(store), audit.writers(store)
     envelopes, prompts = noise.envelopes(store)
     building = store.building()
+    begun = store.meta_of(building) if building is not None else None
     return IndexFacts(
         present=True,
         schema=meta.schema,
@@ -109,7 +110,8 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
         longest_hold=audit.longest_hold(store),
         building_generation=building,
         building_since=_seconds(audit.rebuild_begun(store)) if building is not None else None,
-        building_rows=store.meta_of(building).n_chunks if building is not None else 0,
+        building_rows=begun.n_chunks if begun else 0,
+        building_vectors=begun.n_vectors if begun else 0,
         model=meta.model,
         models={meta.model: made.vectors} if made.vectors else {},
         config_hash=meta.config_hash,

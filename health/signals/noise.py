@@ -20,7 +20,7 @@ _FAILED = {
 def own_injections(facts: Facts) -> Signal:
     """Return the share of passages that hold what recall itself had shown, and how many notices are kept out for it."""
     index, kept_out = facts.index, facts.record.own_text
-    found = f"{counted(index.own_text, 'passage')} of {index.rows:,} repeat what recall had shown"
+    found = f"what recall had shown stands in {counted(index.own_text, 'passage')} of {index.rows:,}"
     level = NONE_ALLOWED_FAIL.level(index.own_text)
     return Signal(
         id="own_injections",
@@ -32,7 +32,7 @@ def own_injections(facts: Facts) -> Signal:
         },
         unit="share",
         level=level,
-        text=f"{found}; {counted(kept_out, 'notice')} in the record left out",
+        text=f"{found}; {counted(kept_out, 'notice')} of agents left out",
         meaning="What was only recalled must not come back as if it had been said: each recall would feed the next.",
         action="run 'recall index rebuild'" if level else "",
         limits=NONE_ALLOWED_FAIL,
@@ -60,7 +60,7 @@ def superseded_injected(turns: TurnFacts) -> Signal:
     read = sum(one.read for one in turns.replaced)
     late = len(turns.replaced) - read
     level = Level.FAIL if read else Level.WARN if late else Level.OK
-    text = f"{counted(len(turns.replaced), 'replaced item')} shown in the last {counted(turns.seen, 'turn')}"
+    text = f"{counted(len(turns.replaced), 'replaced item')} shown in {counted(turns.seen, 'turn')}"
     return Signal(
         id="superseded_injected",
         value={"read": read, "late": late},

@@ -24,7 +24,7 @@ CASES = {
     ),
     "own_injections": Case(
         well("index", own_text=1), well("index", own_text=64),
-        ("0 passages of 64 repeat", "1 passage of 64", "64 passages of 64"), AT_ONCE,
+        ("stands in 0 passages of 64", "1 passage of 64", "64 passages of 64"), AT_ONCE,
     ),
     "envelope_noise": Case(
         well("index", prompts=50, envelopes=11), well("index", prompts=50, envelopes=31),
@@ -32,7 +32,7 @@ CASES = {
     ),
     "superseded_injected": Case(
         turns(replaced=(LATE,)), turns(replaced=(READ, LATE)),
-        ("0 replaced items", "m1#0-9 in turn aaaa (index behind)", "2 replaced items shown in the last 10 turns; 1"),
+        ("0 replaced items", "m1#0-9 in turn aaaa (index behind)", "2 replaced items shown in 10 turns; 1"),
     ),
     "searches_cut": Case(turns(cut=1), turns(cut=10), ("0 of 10 turns", "1 of 10", "10 of 10"), NEVER, turns()),
     "lexical_failures": Case(
