@@ -86,7 +86,7 @@ def said(log: Log, item: Mapping[str, Any], most: int) -> str:
 
     try:
         _, start, end = parse_pointer(str(item.get("pointer", "")))
-        event = log.find(str(item.get("event") or item.get("pointer", "")))
+        event = log.get(str(item["event"])) if "event" in item else log.find(str(item["pointer"]))
         words = event_text(event.type, log.body(event))[start:end]
     except (PointerError, RecordError):
         return ""

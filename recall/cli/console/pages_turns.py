@@ -187,10 +187,8 @@ def _left(log: Log, body: Mapping[str, Any]) -> Html:
 
 
 def _left_entry(log: Log, item: Mapping[str, Any], weights: Mapping[str, float]) -> Html:
-    """One that was left out; of what policy keeps out no words."""
-    from recall.selection import POLICY
-
-    words = "" if item["reason"] in POLICY else explained.said(log, item, WORDS_SHOWN)
+    """One that was left out; only what was scored has words, and nothing that policy keeps out was."""
+    words = explained.said(log, item, WORDS_SHOWN) if "terms" in item else ""
     terms = f"R {item['R']:.3f}: the terms" if "terms" in item else ""
     return parts.entry(
         parts.pointer(item["pointer"]),
