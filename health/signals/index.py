@@ -53,8 +53,8 @@ def rebuild_unfinished(facts: Facts, *, warn_seconds: float = 6 * 3600) -> Signa
     text = "no rebuild is under way"
     if building:
         begun = "begun long ago" if age is None else f"begun {span(age)} ago"
-        text = f"generation {index.building_generation} was {begun}: {index.building_rows:,} of {index.rows:,} passages"
-        text += f", {counted(index.building_vectors, 'vector')}"
+        text = f"generation {index.building_generation} was {begun}: {index.building_rows:,} of"
+        text += f" {counted(index.rows, 'passage')}, {counted(index.building_vectors, 'vector')}"
     return Signal(
         id="rebuild_unfinished",
         value=None if age is None else round(age),

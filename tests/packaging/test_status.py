@@ -1,6 +1,7 @@
 """docs/status.toml against the code, and the pages of terms and earlier work against what they must hold."""
 
 import importlib.util
+import re
 import tomllib
 from pathlib import Path
 from typing import Any
@@ -76,3 +77,15 @@ def test_nine_components_stand_beside_earlier_work(root: Path) -> None:
     rows = rows_of(root / "docs" / "prior-work.md", "| component | closest existing work | here |")
     assert len(rows) == 9
     assert all(len([cell for cell in row.split("|") if cell.strip()]) == 3 for row in rows)
+
+
+def test_the_change_log_names_the_rows_that_it_answers(root: Path, shared: Path) -> None:
+    """LCA-15-01: every id in it is one of the requirements, and no release is without."""
+    rows = set(
+        re.findall(r"^\| ([A-Z][\w.]*-[\w.-]+) \|", (shared / "REQUIREMENTS.md").read_text("utf-8"), re.MULTILINE)
+    )
+    releases = re.split(r"^## ", (root / "CHANGELOG.md").read_text("utf-8"), flags=re.MULTILINE)[1:]
+    for release in releases:
+        named = re.findall(r"\b(?:LCA|ESAA|CARD|ASM)-[\w.]+(?:-\w+)?", release)
+        assert named, release[:40]
+        assert set(named) - rows == set()

@@ -1,4 +1,4 @@
-"""Words that the project avoids (LCA-A-01), words that it owes its reader (LCA-1.3-01, LCA-13-02)."""
+"""Words that the project avoids (LCA-A-01, -12.4-02, -12.5-01), words that it owes its reader (LCA-1.3-01, -13-02)."""
 
 import re
 from pathlib import Path
@@ -21,6 +21,18 @@ AVOIDED = [
     r"emotional memory",
     r"identity persistence",
     r"understands you",
+    r"moral (?:status|standing|patient)",
+    r"(?:is|are|be|stays?) alive",
+]
+BONDING = [  # what would bind a person to an agent, or pass for a feeling of it
+    r"\b(?:best|your|true) friend",
+    r"\b(?:AI|your|digital) companion",
+    r"\bI (?:love|miss|care about|feel for|adore) you",
+    r"\bmy (?:feelings?|emotions?|heart)\b",
+    r"\b(?:always|forever) (?:be )?(?:here|there|with you)\b",
+    r"\bdon't leave\b",
+    r"\bonly I\b",
+    r"\bsoul(?:mate)?\b",
 ]
 
 
@@ -31,6 +43,48 @@ def texts(root: Path, generator: ModuleType) -> dict[str, str]:
     held = {str(path.relative_to(root)): path.read_text(encoding="utf-8") for path in pages}
     held["docs/glossary.md"] = held["docs/glossary.md"].replace("| dream cycle |", "| |", 1)  # LCA-A-02: what it is not
     return held | {f"{path} --help": text for path, text in generator.commands(cli, ["recall"])}
+
+
+@pytest.fixture(scope="module")
+def told(root: Path) -> dict[str, str]:
+    """Name -> text of every template, demo session, manifest of a pack and module whose words a session may be told."""
+    places = ("consolidation/scaffold", "consolidation/references", "recall/demo", "docs/examples")
+    files = [path for place in places for path in sorted((root / place).rglob("*")) if path.is_file()]
+    files += [path for package in ("recall", "transcript", "consolidation") for path in (root / package).rglob("*.py")]
+    held = {str(path.relative_to(root)): path.read_text("utf-8") for path in files if "__pycache__" not in path.parts}
+    return {name: re.sub(r"\s+", " ", text) for name, text in held.items()}
+
+
+@pytest.mark.parametrize("phrase", BONDING)
+def test_nothing_that_a_session_is_told_binds_a_person(told, texts, phrase):
+    """LCA-12.4-02."""
+    hits = [name for name, text in (told | texts).items() if re.search(phrase, text, re.IGNORECASE)]
+
+    assert hits == []
+
+
+def test_the_lint_reads_what_sessions_are_told(told):
+    wanted = {"consolidation/scaffold/IDENTITY.md", "consolidation/scaffold/USER.md", "recall/session_start.py"}
+    assert wanted | {"recall/injection.py", "consolidation/scaffold/reviewer.md"} <= told.keys()
+
+
+@pytest.mark.parametrize("claim", [r"conscious(?:ness)?", r"sentien(?:ce|t)", r"personhood", r"moral status"])
+def test_no_text_of_a_session_claims_an_inner_life(told, claim):
+    """LCA-12.5-01."""
+    assert [name for name, text in told.items() if re.search(claim, text, re.IGNORECASE)] == []
+
+
+def test_the_pages_say_what_is_not_claimed(texts):
+    """LCA-12.4-02."""
+    page = re.sub(r"\s+", " ", texts["docs/conformance.md"])
+    said = page.partition("## What is not claimed")[2]
+
+    for words in (
+        "binds no person to an agent",
+        "nothing of a person is kept where they cannot see it",
+        "no inner life",
+    ):
+        assert words in said
 
 
 @pytest.mark.parametrize("claim", AVOIDED)

