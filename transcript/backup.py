@@ -73,12 +73,16 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """What a backup did: its manifest, the folder, how many bytes were written, how many old files went."""
+    """What a backup did: its manifest, the folder, how many bytes were written, how many old files went.
+
+    `noted` is whether the data folder took the note that there is this backup: a full disk does not.
+    """
 
     manifest: Manifest
     folder: Path
     written: int
     removed: int
+    noted: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +129,12 @@ def backup(workspace: Workspace, target: Path, *, now: datetime) -> Made:
         kept = f"the backup of {earlier.at} stays" if earlier else "it was kept, marked as not verified"
         raise BackupError(f"the copy is not whole ({', '.join(report.codes[:3])}): {kept}; 'recall verify' says more")
     removed = purge(place / FILES, files)
-    remember(data, workspace.id, place, at=now, files=len(files), size=manifest.size, events=head.seq)
-    return Made(manifest, place, mirror.written, removed)
+    made = Made(manifest, place, mirror.written, removed)
+    try:
+        remember(data, workspace.id, place, at=now, files=len(files), size=manifest.size, events=head.seq)
+    except OSError:  # the copy is whole all the same, and never wanted more
+        return replace(made, noted=False)
+    return made
 
 
 def check(place: Path) -> Checked:

@@ -58,6 +58,8 @@ def command(
             note(one_line(f"{workspace.root or workspace.id}: {told}"))
             continue
         rows.append(_row(made))
+        if not made.noted:
+            note(f"{made.folder}: whole, but {app.data} takes no note of it: health and forget do not know of this one")
         if not as_json:
             say(_text(workspace, made))
     if as_json:
@@ -161,6 +163,7 @@ def _row(made: Made) -> dict[str, Any]:
         "written": made.written,
         "removed": made.removed,
         "verified": one.verified,
+        "noted": made.noted,
     }
 
 

@@ -56,11 +56,15 @@ def install(app: App, kind: str | None, dry_run: bool) -> None:
         note("dry run: nothing was installed")
         return
     held, before = nights.read(app.data), schedule_install.holder(app.data, app.env)
-    schedule_install.install(chosen, job, app.env)
+    first = held.due if held.kind and held.due else last_due(app.now(), at).day  # none is owed from before
+    nights.write(app.data, replace(held, kind=chosen, due=first))
+    try:
+        schedule_install.install(chosen, job, app.env)
+    except BaseException:
+        nights.write(app.data, replace(nights.read(app.data), kind=before, due=held.due))
+        raise
     if before not in ("", chosen):  # only now: where the new one refuses, the old one still calls
         schedule_install.remove(before, job, app.env)
-    first = held.due if held.kind and held.due else last_due(app.now(), at).day  # none is owed from before
-    nights.write(app.data, replace(nights.read(app.data), kind=chosen, due=first))
     say(f"{chosen} calls at minute {job.minute} of each hour; the nights are due at {at:%H:%M} local time")
     if chosen == "systemd":
         note("a user's timers run while the user is logged in; 'loginctl enable-linger' lets them run always")

@@ -1,5 +1,6 @@
 """`recall backup` and `recall restore` as a user types them, and health before and after."""
 
+import errno
 import json
 import os
 from pathlib import Path
@@ -27,6 +28,8 @@ OF_HERE = {
     "backup_age",
     "code_edited",
     "disk_free",
+    "index_share",
+    "index_write_hold",
 }
 
 
@@ -165,6 +168,20 @@ def test_a_folder_that_cannot_be_used_keeps_no_other_project_from_its_backup(pro
     assert rows.pop(place.name)["error"] == f"cannot use {place / 'lock'} (Is a directory); mend that first"
     assert [row["ok"] for row in rows.values()] == [True]
     assert str(project) in done.err
+
+
+def test_a_backup_from_a_full_disk_is_whole_and_says_that_it_could_not_be_noted(project, tmp_path, recall, monkeypatch):
+    def full(*given, **more):
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("transcript.backup_places.write_atomic", full)
+
+    done = recall("backup", str(tmp_path / "disk"), "--json")
+
+    [row] = done.rows()[0]["backups"]
+    assert (done.code, row["verified"], row["noted"]) == (0, True, False)
+    assert "takes no note of it" in done.err
+    assert recall("backup", str(tmp_path / "disk"), "--verify-only").code == 0
 
 
 def test_another_data_folder_is_written_on_request(project, tmp_path, recall):

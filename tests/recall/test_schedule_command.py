@@ -138,6 +138,15 @@ def test_where_the_new_scheduler_refuses_the_old_one_still_calls(world, monkeypa
     assert world.call("schedule", "status").code == 0
 
 
+def test_where_the_data_folder_takes_no_note_nothing_is_installed(world):
+    (world.data / nights.FILE).mkdir(parents=True)
+
+    done = world.call("schedule", "install")
+
+    assert (done.code, "nights.json" in done.err) == (1, True)
+    assert world.crontab.held == b"5 4 * * * backup\n"
+
+
 def test_the_call_goes_though_nobody_knows_any_more_that_it_is_there(world):
     world.call("schedule", "install")
     (world.data / nights.FILE).unlink()
