@@ -49,7 +49,9 @@ def _lines(replayed: Sequence[Replayed], alarms: Sequence[Signal]) -> list[str]:
     lines = [f"{named} of {counted(len(replayed), 'incident')} named, {counted(len(alarms), 'false alarm')}"]
     for one in replayed:
         lines.append(f"{'missed' if one.faults else 'named '}  {one.title}")
-        lines += [f"          {signal.level.name.lower()}  {signal.id}: {signal.text}" for signal in one.signals]
+        for signal in one.signals:
+            lines.append(f"          {signal.level.name.lower()}  {signal.id}: {signal.text}")
+            lines += [f"                {detail}" for detail in signal.details[:1]]
         lines += [f"          {fault}" for fault in one.faults]
     return lines + [f"false alarm  {signal.id}: {signal.text}" for signal in alarms]
 
