@@ -12,6 +12,7 @@ from indexer import schema
 from indexer.connection import connect, translated
 from indexer.passage_text import Execute, Texts
 from indexer.reader import SCHEMA_VERSION
+from indexer.rows import KEY_BYTES
 from indexer.store import WRITER_BUSY_MS, Store
 from indexer.vocabulary import counts
 from transcript.errors import IndexNewer, IndexUnreadable, StoreError
@@ -111,5 +112,5 @@ def _texts(execute: Execute, generation: int) -> bytes:
     """Return a hash over the keys and texts of all passages."""
     texts, digest = Texts(execute), sha256()
     for key, held in execute(f"SELECT key, text FROM chunk_{generation} ORDER BY key, id", ()):
-        digest.update(key + texts.plain(held).encode() + b"\0")
+        digest.update(key[:KEY_BYTES] + texts.plain(held).encode() + b"\0")
     return digest.digest()

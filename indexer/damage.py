@@ -25,7 +25,7 @@ def add_foreign_rows(store: Store, rows: int, *, first: int = 0, texts: int = 1)
     store.run(
         "WITH RECURSIVE n(i) AS (SELECT 0 UNION ALL SELECT i + 1 FROM n)"
         f" INSERT INTO chunk_{store.generation} (key, source_class, role, n_tokens, text)"
-        " SELECT randomblob(16), 0, 0, 3, 'foreign ' || (? + i % ?) FROM n LIMIT ?",
+        " SELECT randomblob(12), 0, 0, 3, 'foreign ' || (? + i % ?) FROM n LIMIT ?",
         (first, texts, rows),
     )
 

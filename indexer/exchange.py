@@ -105,7 +105,8 @@ class Fold:
             return
         session.cwd = session.cwd or str(event.body.get("cwd", ""))
         session.last_ts = max(session.last_ts, 0 if implausible else ts)
-        number = self._rows.event(event.id, message=str(event.body.get("message", "")))
+        message = str(event.body.get("message", "")) if kind == FINAL else ""  # asked for when an answer is seen again
+        number = self._rows.event(event.id, message=message)
         exchange = self._exchange_of(prepared, session, kind, worker, ts)
         flags = (FROM_WORKER if worker else 0) | (EXTERNAL if event.origin == "external" else 0)
         flags |= PRIVATE if event.body.get("private") else 0

@@ -14,6 +14,7 @@ from unicodedata import normalize
 
 from indexer import chunker
 from indexer.own_output import lines_of_views
+from indexer.rows import KEY_BYTES
 from indexer.settings import IndexSettings
 from transcript import secrets
 from transcript.injected import block_spans
@@ -21,7 +22,6 @@ from transcript.injected import block_spans
 _SURROGATE = re.compile("[\ud800-\udfff]")
 _TRAILING = re.compile(r"[ \t\f\v\u00a0]+(?=\n|\Z)")
 _SECRET_MARGIN = 24_000  # a private key that begins before the kept tail is found from its first line
-KEY_BYTES = 16
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,6 +20,8 @@ KIND_NAMES = (
 
 ENDS = f"kind <= {FINAL}"  # SQL: the prompt and the answer of an exchange, which its index holds
 
+KEY_BYTES = 12  # of a chunk's key: among ten million chunks two distinct ones share it once in 10^15 stores
+
 # Source classes: the closed list of what a chunk can be.
 SOURCE_CLASSES = ("conversation", "tool", "summary", "reasoning", "curated", "memory", "project")
 ROLES = ("user", "assistant", "tool", "system", "human")

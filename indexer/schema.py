@@ -16,7 +16,20 @@ from indexer.connection import connect
 from indexer.passage_text import Texts
 from indexer.reader import SCHEMA_VERSION
 from indexer.replacements import LINKED_CLASSES, replacements
-from indexer.rows import ENDS, EXTERNAL, FROM_WORKER, KIND_NAMES, PROMPT, ROLES, SOURCE_CLASSES, TALK, TOOL_IDS, WISH
+from indexer.rows import (
+    ENDS,
+    EXTERNAL,
+    FROM_WORKER,
+    KEY_BYTES,
+    KIND_NAMES,
+    PROMPT,
+    ROLES,
+    SOURCE_CLASSES,
+    TALK,
+    TOOL_CALL,
+    TOOL_IDS,
+    WISH,
+)
 from indexer.rules import Rules, add_rule, rules_sql
 from indexer.wishes import is_wish
 from transcript.errors import IndexNewer
@@ -51,7 +64,7 @@ INSERT INTO meta VALUES ('schema', '1'), ('generation', '0'), ('data_version', '
 _GENERATION = f"""
 CREATE TABLE chunk_{{g}} (
     id INTEGER PRIMARY KEY,
-    key BLOB NOT NULL CHECK (length(key) = 16),
+    key BLOB NOT NULL CHECK (length(key) >= {KEY_BYTES}),
     source_class INTEGER NOT NULL CHECK (source_class BETWEEN 0 AND {len(SOURCE_CLASSES) - 1}),
     role INTEGER NOT NULL CHECK (role BETWEEN 0 AND {len(ROLES) - 1}),
     n_tokens INTEGER NOT NULL,
@@ -197,18 +210,36 @@ def _pack(execute: Execute) -> None:
             execute(f"DROP TABLE chunk_fts_{g}")
             create_fts(execute, g)
             execute(f"INSERT INTO chunk_fts_{g} (rowid, tokens) SELECT id, tokens FROM chunk_{g} ORDER BY id")
-        columns = "id, key, source_class, role, n_tokens, text"
-        keyed = list(execute("SELECT 1 FROM sqlite_master WHERE name = ?", (f"chunk_key_{g}",)))
-        execute(f"ALTER TABLE chunk_{g} RENAME TO chunk_old_{g}")
-        for statement in _statements(_GENERATION.replace("{g}", str(g)))[:1]:
-            execute(statement)
-        execute(f"INSERT INTO chunk_{g} ({columns}) SELECT {columns} FROM chunk_old_{g} ORDER BY id")
-        execute(f"DROP TABLE chunk_old_{g}")
-        if keyed:  # where another program took it away there may be copies, for `recall index compact` to merge
-            execute(f"CREATE UNIQUE INDEX chunk_key_{g} ON chunk_{g} (key)")
+        _copy_chunks(execute, g)
         execute(f"DROP INDEX IF EXISTS pointer_exchange_{g}")
         execute(f"CREATE INDEX pointer_exchange_{g} ON pointer_{g} (exchange, kind) WHERE {ENDS}")
     dictionary.renew(execute, Texts(execute))
+
+
+def _trim(execute: Execute) -> None:
+    """Cut keys to the bytes that tell passages apart, drop messages that nobody asks for, merge the words."""
+    has_fts = bool(list(execute("SELECT 1 FROM pragma_module_list WHERE name = 'fts5'")))
+    for (g,) in list(execute("SELECT id FROM generation")):
+        _copy_chunks(execute, g)
+        called = f"SELECT event FROM pointer_{g} WHERE kind = {TOOL_CALL}"
+        execute(f"UPDATE event_{g} SET message = '' WHERE message <> '' AND id IN ({called})")
+        if has_fts and list(execute("SELECT 1 FROM sqlite_master WHERE name = ?", (f"chunk_fts_{g}",))):
+            merge_words(execute, g)
+
+
+def _copy_chunks(execute: Execute, g: int) -> None:
+    """Write a generation's chunks into a table of today's form."""
+    keyed = list(execute("SELECT 1 FROM sqlite_master WHERE name = ?", (f"chunk_key_{g}",)))
+    execute(f"ALTER TABLE chunk_{g} RENAME TO chunk_old_{g}")
+    execute(_statements(_GENERATION.replace("{g}", str(g)))[0])
+    columns = "source_class, role, n_tokens, text"
+    execute(
+        f"INSERT INTO chunk_{g} (id, key, {columns})"
+        f" SELECT id, substr(key, 1, {KEY_BYTES}), {columns} FROM chunk_old_{g} ORDER BY id"
+    )
+    execute(f"DROP TABLE chunk_old_{g}")
+    if keyed:  # where another program took it away there may be copies, for `recall index compact` to merge
+        execute(f"CREATE UNIQUE INDEX chunk_key_{g} ON chunk_{g} (key)")
 
 
 MIGRATIONS: tuple[tuple[int, str | Callable[[Execute], None]], ...] = (
@@ -217,6 +248,7 @@ MIGRATIONS: tuple[tuple[int, str | Callable[[Execute], None]], ...] = (
     (3, _add_marks),
     (4, _add_standing),
     (5, _pack),
+    (6, _trim),
 )
 
 
@@ -280,6 +312,11 @@ def create_fts(execute: Execute, generation: int, *, accents: bool = False) -> N
     """Create the table of words; the caller fills it. With accents they make other words."""
     made = _FTS.replace("{g}", str(generation))
     execute(made.replace("unicode61", "unicode61 remove_diacritics 0") if accents else made)
+
+
+def merge_words(execute: Execute, generation: int) -> None:
+    """Write the table of words as one piece: it is smaller and quicker so, until words come in."""
+    execute(f"INSERT INTO chunk_fts_{generation} (chunk_fts_{generation}) VALUES ('optimize')")
 
 
 def drop_generation(execute: Execute, generation: int) -> None:

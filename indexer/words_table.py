@@ -4,7 +4,7 @@ from collections.abc import Iterable
 
 from indexer.passage_text import Execute, Texts
 from indexer.passage_words import words
-from indexer.schema import create_fts
+from indexer.schema import create_fts, merge_words
 
 
 def refill(
@@ -24,3 +24,4 @@ def refill(
     create_fts(execute, generation, accents=accents)
     for number, held in words(execute, texts, generation) if given is None else given:
         execute(f"INSERT INTO {table} (rowid, tokens) VALUES (?, ?)", (number, " ".join(held)))
+    merge_words(execute, generation)

@@ -185,7 +185,7 @@ def test_figures_of_the_index_are_counted_again_once_anybody_wrote_to_it(filled)
 
     kept, counted = filled.facts().index.rows, filled.facts(recount=True).index.rows
     path.write_text(json.dumps({**json.loads(path.read_text()), "rows": 999}))
-    filled.run("INSERT INTO chunk_1 SELECT id + 1000, randomblob(16), source_class, role, n_tokens, text"
+    filled.run("INSERT INTO chunk_1 SELECT id + 1000, randomblob(12), source_class, role, n_tokens, text"
                " FROM chunk_1 LIMIT 1")  # fmt: skip
     other = filled.facts(settings=replace(SETTINGS, embed_tools=not SETTINGS.embed_tools)).index
 
@@ -233,7 +233,7 @@ def test_copies_are_counted_from_the_texts(filled):
     for n in range(3):
         filled.run(
             f"INSERT INTO chunk_{g} (key, source_class, role, n_tokens, text)"
-            f" SELECT randomblob(16), source_class, role, n_tokens, text FROM chunk_{g} WHERE id = {1 + n % 2}"
+            f" SELECT randomblob(12), source_class, role, n_tokens, text FROM chunk_{g} WHERE id = {1 + n % 2}"
         )
 
     index = filled.facts().index

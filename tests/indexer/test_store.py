@@ -113,8 +113,8 @@ def test_a_full_disk_leaves_the_index_as_it_was(tmp_path):
 
 def test_migrations_are_numbered_and_recorded(tmp_path):
     with indexed(recorded(tmp_path, small_talk())) as store:
-        assert rows(store, "SELECT id FROM migration ORDER BY id") == [(1,), (2,), (3,), (4,), (5,)]
-        assert store.meta().schema == 5
+        assert rows(store, "SELECT id FROM migration ORDER BY id") == [(1,), (2,), (3,), (4,), (5,), (6,)]
+        assert store.meta().schema == 6
         assert rows(store, "SELECT name FROM index_writers") == [("recall-index",)]
 
 

@@ -462,7 +462,7 @@ def test_rows_tell_their_source_by_a_closed_list(tmp_path):
         with pytest.raises(Exception, match="CHECK"), store.transaction():
             store.run(
                 "INSERT INTO chunk_1 (key, source_class, role, n_tokens, text) VALUES (?, ?, 0, 1, 'x')",
-                (b"0" * 16, len(SOURCE_CLASSES)),
+                (b"0" * 12, len(SOURCE_CLASSES)),
             )
 
 

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 from indexer.reader import Reader
-from indexer.rows import KIND_NAMES, ROLES, SOURCE_CLASSES, RowFilter
+from indexer.rows import KEY_BYTES, KIND_NAMES, ROLES, SOURCE_CLASSES, RowFilter
 from indexer.schema import create_generation, migrate
 from indexer.segment import segment
 from transcript.canonical import b32id
@@ -73,7 +73,7 @@ class Book:
         event = event or b32id("book", str(self._count))
         role = ROLES.index("user" if kind == "prompt" else "tool" if kind.startswith("tool") else "assistant")
         source = SOURCE_CLASSES.index(_CLASS.get(kind, "conversation"))
-        key = hashlib.sha256(f"{source}\x1f{role}\x1f{text}".encode("utf-8", "surrogatepass")).digest()[:16]
+        key = hashlib.sha256(f"{source}\x1f{role}\x1f{text}".encode("utf-8", "surrogatepass")).digest()[:KEY_BYTES]
         held = self._run("SELECT id FROM chunk_1 WHERE key = ?", (key,))
         if held:
             chunk = held[0][0]

@@ -16,7 +16,7 @@ _FTS = (
 
 
 def as_schema_4(store: Store) -> None:
-    """Bring an index of schema 5 back, inside the caller's transaction: texts plain, their words beside them."""
+    """Bring an index back, inside the caller's transaction: texts plain, their words beside them."""
     g = store.generation
     held = list(store.run(f"SELECT id, key, source_class, role, n_tokens, plain_text(text) FROM chunk_{g} ORDER BY id"))
     cut = {number: " ".join(found) for number, found in words(store.run, store.packing, g)}
@@ -34,5 +34,7 @@ def as_schema_4(store: Store) -> None:
     ):
         store.run(statement)
     for row in held:
-        store.run(f"INSERT INTO chunk_{g} VALUES (?, ?, ?, ?, ?, ?, ?)", (*row, cut[row[0]]))
+        store.run(
+            f"INSERT INTO chunk_{g} VALUES (?, ?, ?, ?, ?, ?, ?)", (row[0], row[1] + bytes(4), *row[2:], cut[row[0]])
+        )
     store.run(f"INSERT INTO chunk_fts_{g} (chunk_fts_{g}) VALUES ('rebuild')")
