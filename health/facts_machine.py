@@ -31,7 +31,6 @@ class FreshnessFacts:
 
     version: str = ""
     site: str = ""  # the folder of packages that this command runs from
-    newest: str = ""  # the newest version that ran on this data folder
     canon: str = ""  # the setting: "", a git ref, a file
     canonical: str = ""  # what it says
     behind: int | None = None  # commits or versions
@@ -57,7 +56,6 @@ class ServiceFacts:
     version: str = ""
     memory_mb: float | None = None
     limit_mb: float | None = None
-    up_s: float | None = None
     starts_7d: int = 0
     crashes_7d: int = 0
     processes: int | None = None  # of this data folder
@@ -74,7 +72,6 @@ class ScheduleFacts:
     enabled: bool | None = None
     due: float | None = None
     last: float | None = None
-    state: str = ""
     failed_projects: Mapping[str, int] = field(default_factory=dict)  # workspace -> failures in a row
     missed: int = 0
 
@@ -84,10 +81,7 @@ class BackupFacts:
     """The newest backup of this workspace."""
 
     at: float | None = None
-    verified: float | None = None
     path: str = ""
-    files: int = 0
-    bytes: int = 0
     behind_events: int = 0
 
 

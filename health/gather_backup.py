@@ -13,13 +13,5 @@ def backup_facts(workspace: Workspace) -> BackupFacts:
     if not rows:
         return BackupFacts()
     newest = rows[-1]
-    at = moment(str(newest["at"])).timestamp()
     behind = Log(workspace).head().seq - int(newest["events"])
-    return BackupFacts(
-        at=at,
-        verified=at,
-        path=str(newest["path"]),
-        files=int(newest["files"]),
-        bytes=int(newest["bytes"]),
-        behind_events=max(0, behind),
-    )
+    return BackupFacts(moment(newest["at"]).timestamp(), newest["path"], max(0, behind))

@@ -52,7 +52,6 @@ def freshness_facts(
     return FreshnessFacts(
         version=version,
         site=str(site),
-        newest=newest,
         canon=canon,
         canonical=canonical,
         behind=behind,

@@ -32,7 +32,6 @@ def schedule_facts(data: Path, env: Mapping[str, str], *, now: datetime, run: Ru
         enabled=enabled,
         due=owed,
         last=moment(held.at).timestamp() if held.at else None,
-        state=held.state,
         failed_projects={one.root: one.in_a_row for one in held.projects.values() if one.in_a_row},
         missed=missed,
     )

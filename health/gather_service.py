@@ -21,7 +21,6 @@ def service_facts(data: Path, env: Mapping[str, str], *, now: float) -> ServiceF
         version=status.version,
         memory_mb=status.memory_mb,
         limit_mb=status.limit_mb,
-        up_s=status.up_s,
         starts_7d=status.starts_7d,
         crashes_7d=status.crashes_7d,
         processes=service_control.processes(data),

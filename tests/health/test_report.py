@@ -4,7 +4,7 @@ import json
 from dataclasses import replace
 
 import pytest
-from support.health_cases import DAY, HOUR, INDEX, NOW, WELL
+from support.health_cases import DAY, HOUR, INDEX, NOW, WELL, well
 
 from health.facts import CaptureFacts, Expiring, Facts, HookFacts, IndexFacts, RecordFacts, TurnFacts, Waiting
 from health.facts_machine import BackendFacts
@@ -373,3 +373,13 @@ def test_the_gate_is_out_of_date_when_the_store_has_doubled_or_the_model_changed
 
     assert (found.level, bool(found.action)) == (level, level is Level.WARN)
     assert words in found.text
+
+
+@pytest.mark.parametrize(("days", "behind", "level"), [(40, 0, Level.OK), (40, 1, Level.FAIL), (9, 1, Level.WARN)])
+def test_an_old_backup_that_holds_every_event_is_well(days, behind, level):
+    facts = well("backup", at=NOW - days * DAY, path="/media/disk/w", behind_events=behind)
+
+    age = signal(facts, "backup_age")
+
+    assert age.level is level
+    assert age.action == ("run 'recall backup /media/disk'" if level else "")

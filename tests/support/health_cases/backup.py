@@ -6,7 +6,7 @@ from support.health_cases import DAY, NOW, Case, well
 def made(days: float, behind: int):
     """Facts with a backup of so many days ago, and so many events since."""
     at = NOW - days * DAY
-    return well("backup", at=at, verified=at, path="/media/disk/w", files=9, bytes=10**6, behind_events=behind)
+    return well("backup", at=at, path="/media/disk/w", behind_events=behind)
 
 
 CASES = {

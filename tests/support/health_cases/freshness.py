@@ -7,7 +7,6 @@ NEW, OLD = "/opt/new/site-packages", "/opt/old/site-packages"
 ONE = FreshnessFacts(
     version="0.1.0",
     site=NEW,
-    newest="0.1.0",
     edited=(),
     launcher="0.1.0",
     launcher_site=NEW,
@@ -16,7 +15,7 @@ ONE = FreshnessFacts(
     hooks={"claude-code": "0.1.0"},
     schemas=(("record", 1, 1), ("index.sqlite", 4, 4)),
 )
-BEHIND = replace(ONE, launcher="0.0.9", launcher_site=OLD, newest="0.1.0", canonical="0.1.0", behind=1)
+BEHIND = replace(ONE, launcher="0.0.9", launcher_site=OLD, canonical="0.1.0", behind=1)
 
 
 def code(of: FreshnessFacts):

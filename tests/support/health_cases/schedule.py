@@ -2,7 +2,7 @@
 
 from support.health_cases import HOUR, NOW, OK, WARN, Case, well
 
-SCHEDULED = well("schedule", kind="cron", last=NOW - 5 * HOUR, state="complete")
+SCHEDULED = well("schedule", kind="cron", last=NOW - 5 * HOUR)
 CASES = {
     "schedule": Case(
         well("schedule", kind="systemd", installed_text_ok=False),

@@ -4,7 +4,7 @@ from health.facts_machine import ServiceFacts
 from support.health_cases import FAIL, OK, WARN, WELL, Case
 
 UP = ServiceFacts(
-    up=True, pid=7, version="0.1.0", memory_mb=280, limit_mb=1500, up_s=60, starts_7d=3, processes=1,
+    up=True, pid=7, version="0.1.0", memory_mb=280, limit_mb=1500, starts_7d=3, processes=1,
     log_bytes=900_000, log_limit=4_000_000,
 )  # fmt: skip
 
