@@ -374,6 +374,27 @@ def test_a_pointer_leads_to_its_place_in_the_session(client, shop):
     assert f'id="{event}"' in client.get(there).text
 
 
+def test_a_turn_leads_to_the_prompt_beside_which_it_stands(client, shop):
+    """Wherever in the record the turn itself was written."""
+    turn = turn_of(client, ASKED)
+    [to] = links(client.get(turn).text, "/session/")
+
+    page = client.get(to).text
+    assert page.index(f'id="{to.rpartition("#")[2]}"') < page.index("Step 0:")
+    [late] = links(client.get(turn_of(client, HOSTILE)).text, "/session/")
+    assert "Step 0:" not in client.get(late).text
+
+
+def test_a_call_that_a_pointer_names_is_open(client, shop):
+    page = client.get(f"/session/{shop.evil}").text
+    call = re.findall(r'<ul class="calls"><li id="([a-z2-7]+)"', page)[0]
+    there = client.get(f"/at/{call}").text
+
+    assert "<details>" in page
+    assert re.search(rf'<details open>.{{0,200}}<ul class="calls"><li id="{call}"', there)
+    assert there.count(f'id="{call}"') == 1
+
+
 def test_a_name_that_is_no_turn_is_told_so(client, shop):
     session = client.get(f"/session/{shop.first}").text
     event = re.findall(r'<div class="row" id="([a-z2-7]+)"', session)[0]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
@@ -96,21 +96,22 @@ def session(app: App, asked: Asked) -> Page | Goto:
         if other != name:
             return Goto(parts.address("/session", other))
     count = len(held.events)
-    start = held.around(target) if target is not None else min(_number(query.get("from", "")), max(0, count - 1))
+    turns = recalled(log, held)
+    start = min(_number(query.get("from", "")), max(0, count - 1))
+    if target is not None:
+        start = held.around(target, turns.prompt_of(target))
     end = min(start + PAGE, count)
     mark = "1" if workers else ""
     older = parts.address("/session", name, from_=str(max(0, start - PAGE)), workers=mark) if start else None
     newer = parts.address("/session", name, from_=str(end), workers=mark) if end < count else None
-    ways = parts.stepping(older, newer)
-    beside, rest = recalled(log, held, start)
     page = held.events[start:end]
-    rows = list(_rows(log, page, beside, rest, asked))
+    rows = list(_rows(log, page, turns.beside, turns.rest_of(held.events, start), asked))
     body = join(
         _head(page, name, asked, f"{start + 1:,} to {end:,} of {counted(count, 'entry', 'entries')}"),
         _ends(name, count, workers),
-        ways,
+        parts.stepping(older, newer, label="Pages, before the entries"),
         tag("div", *rows, class_="timeline") if rows else tag("p", "Nothing of it can be shown.", class_="soft"),
-        ways,
+        parts.stepping(older, newer, label="Pages, behind the entries"),
     )
     return Page(f"Session {session_name(name)}", body)
 
@@ -148,16 +149,16 @@ def _number(text: str) -> int:
 
 
 def _rows(
-    log: Log, events: Sequence[Event], beside: dict[str, Recalled], rest: list[Recalled], asked: Asked
+    log: Log, events: Sequence[Event], beside: Mapping[str, Recalled], rest: list[Recalled], asked: Asked
 ) -> Iterator[Html]:
     """Yield the rows of a timeline: what was said, tools' calls in one row, turns of no prompt where their time is."""
-    waiting = sorted(rest, key=lambda one: (one.event.ts, one.event.seq))
+    waiting = list(rest)
     for is_call, run in groupby(events, lambda one: one.type == "tool_call"):
         for group in [list(run)] if is_call else [[one] for one in run]:
             while waiting and waiting[0].event.ts <= group[0].ts:
                 yield tag("div", tag("div"), _beside(log, waiting.pop(0)), class_="row")
             if is_call:
-                yield tag("div", _calls(log, group), class_="row", id_=group[0].id)
+                yield tag("div", _calls(log, group, asked.query.get("around", "")), class_="row")
             else:
                 yield _said(log, group[0], beside.get(group[0].id), asked)
     for one in waiting:
@@ -216,7 +217,8 @@ def _text(log: Log, event: Event) -> Html:
     )
 
 
-def _calls(log: Log, group: list[Event]) -> Html:
+def _calls(log: Log, group: list[Event], looked_for: str) -> Html:
+    """Calls of tools in one row, which is open where one of them was looked for."""
     from transcript.filters import words
     from transcript.secrets import veil
 
@@ -226,7 +228,8 @@ def _calls(log: Log, group: list[Event]) -> Html:
         tag("li", tag("code", one.pointer), " ", veil(" ".join(words(log, one).split())[:CALL_SHOWN]), id_=one.id)
         for one in group
     )
-    return parts.folded(f"{told}: {', '.join(filter(None, names))}", tag("ul", *lines, class_="calls"))
+    here = any(one.id == looked_for for one in group)
+    return parts.folded(f"{told}: {', '.join(filter(None, names))}", tag("ul", *lines, class_="calls"), open_=here)
 
 
 def _beside(log: Log, turn: Recalled) -> Html:

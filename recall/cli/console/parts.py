@@ -116,13 +116,13 @@ def paging(newer: str | None, older: str | None) -> Html:
     return tag("nav", *shown, class_="paging", aria_label="Pages")
 
 
-def stepping(older: str | None, newer: str | None) -> Html:
+def stepping(older: str | None, newer: str | None, *, label: str) -> Html:
     """Return links through what is read from old to new: to what was before this page, and to what came after it."""
     if older is None and newer is None:
         return Html("")
     ways = ((older, "↑ before this"), (newer, "after this ↓"))
     shown = (link(text, to) if to is not None else tag("span") for to, text in ways)
-    return tag("nav", *shown, class_="paging", aria_label="Pages")
+    return tag("nav", *shown, class_="paging", aria_label=label)
 
 
 # -- bars -----------------------------------------------------------------------------------

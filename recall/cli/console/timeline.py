@@ -38,9 +38,14 @@ class Whole:
     events: Sequence[Event]
     turns: Sequence[Event]
 
-    def around(self, event: Event) -> int:
-        """Return the number of the first event of the page that has this one in its middle, whatever its type."""
-        before = sum(1 for one in self.events if one.seq < event.seq)
+    def around(self, event: Event, prompt: str = "") -> int:
+        """Return the number of the first entry of the page with an event in its middle; a turn is beside its prompt."""
+        if prompt:
+            before = next(number for number, one in enumerate(self.events) if one.id == prompt)
+        elif event.type == ledger.TYPE:
+            before = sum(1 for one in self.events if one.ts <= event.ts)
+        else:
+            before = sum(1 for one in self.events if one.seq < event.seq)
         return max(0, before - PAGE // 2)
 
 
@@ -75,34 +80,41 @@ def place_of(log: Log, session: str, name: str) -> Event:
     return event
 
 
-def recalled(log: Log, held: Whole, start: int) -> tuple[dict[str, Recalled], list[Recalled]]:
-    """Return what was recalled on a page: by the id of the prompt that it was for, and the rest, oldest first.
+@dataclass(frozen=True, slots=True)
+class Recalls:
+    """The turns of a session: by the id of the prompt that each was for, and those of no prompt on record."""
 
-    A turn belongs to the nearest prompt in time that says the same; one without any stands among the rest of the page
-    on which its time is.
-    """
+    beside: Mapping[str, Recalled]
+    rest: Sequence[Recalled]
+
+    def prompt_of(self, turn: Event) -> str:
+        """Return the id of the prompt that a turn was for, "" where there is none on record."""
+        return next((prompt for prompt, held in self.beside.items() if held.event.id == turn.id), "")
+
+    def rest_of(self, events: Sequence[Event], start: int) -> list[Recalled]:
+        """Return those of no prompt whose time is on the page that begins at this number, oldest first."""
+        first = events[start].ts if start else ""
+        last = events[start + PAGE].ts if start + PAGE < len(events) else ""
+        return [one for one in self.rest if first <= one.event.ts and (not last or one.event.ts < last)]
+
+
+def recalled(log: Log, held: Whole) -> Recalls:
+    """Return which prompt each turn was for: the nearest in time that says the same; two turns share none."""
     said: dict[str, list[Event]] = {}
     for one in held.events if held.turns else ():
         if is_prompt(one):
             said.setdefault(_same(readable(log, one)), []).append(one)
-    page = held.events[start : start + PAGE]
-    ids = {one.id for one in page}
-    first = page[0].ts if page and start else ""
-    last = held.events[start + PAGE].ts if start + PAGE < len(held.events) else ""
     beside: dict[str, Recalled] = {}
     rest: list[Recalled] = []
-    taken: set[str] = set()
     for turn in held.turns:
         body = log.body(turn)
-        free = [one for one in said.get(_same(str(body.get("prompt", ""))), ()) if one.id not in taken]
+        free = [one for one in said.get(_same(str(body.get("prompt", ""))), ()) if one.id not in beside]
         nearest = min(free, key=lambda one: abs(_seconds(one.ts) - _seconds(turn.ts)), default=None)
         if nearest is not None:
-            taken.add(nearest.id)
-            if nearest.id in ids:
-                beside[nearest.id] = Recalled(turn, body)
-        elif first <= turn.ts and (not last or turn.ts < last):
+            beside[nearest.id] = Recalled(turn, body)
+        else:
             rest.append(Recalled(turn, body))
-    return beside, rest
+    return Recalls(beside, sorted(rest, key=lambda one: (one.event.ts, one.event.seq)))
 
 
 def is_prompt(event: Event) -> bool:
