@@ -16,6 +16,7 @@ from health.report import assess
 from recall.cli.app import App
 from recall.cli.console import looked
 from recall.cli.reported import report_of
+from transcript.errors import RecordError
 
 TALK = exchanges([("why do the ports come from a file?", "Ports come from config.toml, the importer reads it.")])
 
@@ -32,13 +33,13 @@ def shop(indexed, capsys, monkeypatch):
 def made(monkeypatch):
     """How often a report was made, and with which options; a short one is made in its place."""
     options: list[dict[str, Any]] = []
-
-    def short(app: App, **given: Any) -> Any:
-        options.append(given)
-        return assess(Facts(app.workspace().id, app.now().timestamp()))
-
-    monkeypatch.setattr("recall.cli.reported.report_of", short)
+    monkeypatch.setattr("recall.cli.reported.report_of", lambda app, **given: options.append(given) or short(app))
     return options
+
+
+def short(app: App) -> Any:
+    """The report of a project of which nothing is known."""
+    return assess(Facts(app.workspace().id, app.now().timestamp()))
 
 
 def page(address: str) -> str:
@@ -109,12 +110,36 @@ def test_an_old_report_is_shown_while_a_new_one_is_made(shop, made, monkeypatch)
     assert len(made) == 2
     old = looked.looked(App.here())
     monkeypatch.setattr(looked, "KEPT_S", -1.0)
-    client.get("/health")
-    for thread in threading.enumerate():
-        if thread.name == "looking":
-            thread.join(20)
-    assert len(made) == 3
-    assert looked.looked(App.here()).made_at > old.made_at
+    assert looked.looked(App.here()) is old
+    looked.begin(App.here()).wait(20)
+    assert len(made) in (3, 4), "that of the look, and one more where it had ended"
+    monkeypatch.setattr(looked, "KEPT_S", 60.0)
+    newest = looked.looked(App.here())
+    assert newest is not None and old is not None
+    assert newest.made_at > old.made_at
+
+
+@pytest.mark.parametrize("address", ["/", "/health"])
+def test_nobody_waits_for_the_first_report(shop, monkeypatch, address) -> None:
+    may = threading.Event()
+    monkeypatch.setattr(looked, "WAIT_S", 0.0)
+    monkeypatch.setattr("recall.cli.reported.report_of", lambda app, **given: may.wait(20) and short(app))
+
+    at_once = page(address)
+    may.set()
+    looked.begin(App.here()).wait(20)
+
+    assert "The first look at this project is being taken." in at_once
+    assert "The first look" not in page(address)
+
+
+def test_why_there_is_no_report_is_told(shop, monkeypatch) -> None:
+    def broken(app: App, **given: Any) -> Any:
+        raise RecordError("the record cannot be read: <b>gone</b>")
+
+    monkeypatch.setattr("recall.cli.reported.report_of", broken)
+
+    assert "the record cannot be read: &lt;b&gt;gone&lt;/b&gt;" in console().get("/health").text
 
 
 def test_the_demo_is_expected_to_have_no_hooks(shop, made, tmp_path, monkeypatch) -> None:

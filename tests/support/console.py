@@ -3,8 +3,10 @@
 from starlette.testclient import TestClient
 
 from recall.cli.app import App
+from recall.cli.console import looked
 from recall.cli.console.server import build
 
+looked.WAIT_S = 60.0  # no report is left to be made behind a test
 HOST, TOKEN = "127.0.0.1:8123", "the-token"
 
 

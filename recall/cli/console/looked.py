@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import threading
 import time
 from collections.abc import Mapping
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from recall.cli.app import App
 
 KEPT_S = 60.0  # from then on a look makes a new one, for the next
+WAIT_S = 0.2  # a look waits so long for one that is being made
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,49 +29,56 @@ class Looked:
     made_at: float
 
 
-_making = threading.Lock()
-_kept: dict[str, Looked] = {}  # by workspace
+_guard = threading.Lock()
+_making: dict[str, threading.Event] = {}  # by workspace, set when it is made
+_kept: dict[str, Looked] = {}
+_wrong: dict[str, RecallError] = {}
 
 
-def looked(app: App, *, again: bool = False) -> Looked:
-    """Return the report of this project as it was made last; with again, and the first time, a new one.
+def looked(app: App, *, again: bool = False) -> Looked | None:
+    """Return the report of this project as it was made last; None while the first one is being made.
 
-    One that is older than a minute is returned as it is, and a new one is made meanwhile.
+    With again, and where the last is older than a minute, a new one is made meanwhile. RecallError where none can be.
     """
     name = app.workspace().id
     found = _kept.get(name)
     if found is None or again:
-        with _making:
-            newer = _kept.get(name)
-            if newer is None or newer is found:  # else somebody made one while we waited
-                newer = _make(app)
-            return newer
+        begin(app).wait(WAIT_S)
+        if name in _wrong:
+            raise _wrong[name]
+        return _kept.get(name)
     if time.monotonic() - found.made_at > KEPT_S:
         begin(app)
     return found
 
 
-def begin(app: App) -> None:
-    """Make a report in the background, unless that is done already."""
+def begin(app: App) -> threading.Event:
+    """Make a report in the background, unless that is done already; return what is set when it is made."""
+    name = app.workspace().id
 
     def make() -> None:
-        if _making.acquire(blocking=False):
-            try:
-                with contextlib.suppress(RecallError):  # a page that needs one makes it, and shows what is wrong
-                    _make(app)
-            finally:
-                _making.release()
+        try:
+            _make(app)
+            _wrong.pop(name, None)
+        except RecallError as error:
+            _wrong[name] = error
+        finally:
+            with _guard:
+                _making.pop(name).set()
 
-    threading.Thread(target=make, name="looking", daemon=True).start()
+    with _guard:
+        at_work = _making.get(name)
+        if at_work is None:
+            at_work = _making[name] = threading.Event()
+            threading.Thread(target=make, name="looking", daemon=True).start()
+        return at_work
 
 
-def _make(app: App) -> Looked:
+def _make(app: App) -> None:
     from health.gather_calendar import captures
     from recall.cli.app import DEMO
     from recall.cli.reported import report_of
 
     workspace = app.workspace()
     report = report_of(app, hooked=app.data.name != DEMO)
-    made = Looked(report, captures(app.log(workspace), app.now()), time.monotonic())
-    _kept[workspace.id] = made
-    return made
+    _kept[workspace.id] = Looked(report, captures(app.log(workspace), app.now()), time.monotonic())

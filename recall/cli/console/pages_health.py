@@ -4,12 +4,17 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from health.markup import join, tag
+from health.markup import Html, join, tag
 from recall.cli.console import parts
 from recall.cli.console.asked import Asked, Page
 
 if TYPE_CHECKING:
     from recall.cli.app import App
+
+
+def making(here: str) -> Html:
+    """Return what stands in a report's place while the first one is made."""
+    return tag("p", "The first look at this project is being taken. ", parts.link("Look again", here), role="status")
 
 
 def health(app: App, asked: Asked) -> Page:
@@ -18,6 +23,8 @@ def health(app: App, asked: Asked) -> Page:
     from recall.cli.console.looked import looked
 
     found = looked(app, again=asked.query.get("again") == "1")
+    if found is None:
+        return Page("Health", making("/health"))
     report = found.report
     return Page(
         "Health",

@@ -116,7 +116,7 @@ def _proposal(app: App, asked: Asked, *, said: str = "", status: int = 200) -> P
             _said(asked, name, said),
             _standing(known, state, asked),
             parts.section(
-                "What would be signed",
+                "What would be signed" if state == "proposed" else "The proposal, whole",
                 tag(
                     "p",
                     "Line by line what the terminal prints. What nobody sees, or what passes for something else, "
@@ -293,9 +293,8 @@ def _decide(app: App, asked: Asked, desk: CoordDesk, what: Shown, state: str) ->
         return tag("p", f"Nothing can be signed from this page ({refusal}). ", _commands(command))
     seen = tag("input", type_="hidden", name_="seen", value=seal(what))
     forms = [_form(asked, name, word, seen) for word in ("approve", "decline") if state == "proposed"]
-    follows = (
-        None if state == "proposed" else join(tag("p", "It is approved."), _commands(f"recall coord apply {name[:8]}"))
-    )
+    applies = tag("p", "It is approved; this applies it: ", _commands(f"recall coord apply {name[:8]}"))
+    follows = None if state == "proposed" else applies
     return join(follows, tag("div", *forms, class_="decisions"), _revise(asked, what, seen))
 
 

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from health.markup import Html, join, tag
 from recall.cli.console import parts
 from recall.cli.console.asked import Asked, Page
+from recall.cli.console.pages_health import making
 from recall.cli.console.pages_turns import turn_entry
 from transcript.telling import counted
 
@@ -25,10 +26,12 @@ def start(app: App, asked: Asked) -> Page:
     """Return the problems of health, the worst first, and the newest turns."""
     from recall.cli.console.looked import looked
 
-    return Page("Now", join(_problems(looked(app).report, asked), _turns(app, asked)))
+    found = looked(app)
+    told = _problems(found.report, asked) if found is not None else (making("/"),)
+    return Page("Now", join(parts.section("Health", *told, id_="health"), _turns(app, asked)))
 
 
-def _problems(report: Report, asked: Asked) -> Html:
+def _problems(report: Report, asked: Asked) -> tuple[Html, ...]:
     from health.page import badge, problem
 
     bad = sorted((one for one in report.signals if one.level), key=lambda one: -one.level)
@@ -36,14 +39,11 @@ def _problems(report: Report, asked: Asked) -> Html:
     counts = next((one.value for one in report.signals if one.id == "proposals"), None)
     waiting = int(counts["waiting"]) if isinstance(counts, Mapping) else 0
     more = f"{left:,} more, and every signal" if left > 0 else "every signal"
-    return parts.section(
-        "Health",
+    told = f"{counted(waiting, 'proposal waits', 'proposals wait')} for a decision"
+    return (
         tag("p", badge(report.level), f" {parts.ago(asked.now.timestamp() - report.at)} ", parts.link(more, "/health")),
-        tag("p", parts.link(f"{counted(waiting, 'proposal waits', 'proposals wait')} for a decision", "/proposals"))
-        if waiting
-        else None,
+        tag("p", parts.link(told, "/proposals")) if waiting else Html(""),
         *(map(problem, bad[:MOST_PROBLEMS]) if bad else (tag("p", "Nothing is wrong."),)),
-        id_="health",
     )
 
 

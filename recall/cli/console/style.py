@@ -58,7 +58,7 @@ dl.facts dt { color: var(--soft) } dl.facts dd { margin: 0; overflow-wrap: anywh
 .line.hash, .line.note { color: var(--soft) }
 .escape { color: var(--fail); background: var(--d0); border-radius: .2rem }
 .outcome { border: 1px solid var(--line); border-left: .3rem solid var(--link); border-radius: .5rem;
-  padding: .5rem 1rem; background: var(--box); font-weight: 700 }
+  padding: .5rem 1rem; background: var(--box); font-weight: 700; margin: .75rem 0 }
 .decisions { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 20rem), 1fr)); gap: 0 2rem }
 form.inline label { flex: 1 1 100%; display: flex; flex-direction: column; gap: .25rem }
 form.inline label input, form.inline label textarea { flex: none; width: 100% }
