@@ -6,6 +6,7 @@ quarantined bytes, and keys that sign. Nothing is erased meanwhile; everybody el
 """
 
 import contextlib
+import errno
 import io
 import json
 import os
@@ -33,7 +34,7 @@ from transcript.backup_files import (
 )
 from transcript.backup_places import remember
 from transcript.canonical import canonical, sha256_hex
-from transcript.errors import BackupError, BackupNewer, LockBusy
+from transcript.errors import BackupError, BackupNewer, LockBusy, RecordError
 from transcript.event import stamp
 from transcript.kept_out import LIST
 from transcript.lock import FileLock
@@ -109,8 +110,7 @@ def backup(workspace: Workspace, target: Path, *, now: datetime) -> Made:
         _goes_on(log, earlier, place)
         remove_parts(place / MANIFEST)
         purge(place / FILES, earlier.files if earlier else ())
-        with contextlib.suppress(LockBusy):  # whoever holds the lock takes the spool in
-            log.drain_spool(now=now, lock_timeout=0.5)
+        _take_spool_in(log, now)
         head = log.head()
         before = {one.path: one for one in earlier.files} if earlier else {}
         mirror = Mirror(place / FILES, before)
@@ -244,9 +244,33 @@ def _alone(place: Path) -> Iterator[None]:
 
 
 @contextlib.contextmanager
+def _locked(path: Path) -> Iterator[None]:
+    """Hold a lock of the workspace; on a disk that is read-only nobody writes, and none is needed."""
+    lock = FileLock(path, timeout=LOCK_SECONDS)
+    with contextlib.ExitStack() as held:
+        try:
+            held.enter_context(lock)
+        except OSError as error:
+            if error.errno != errno.EROFS:
+                raise
+        yield
+
+
+def _take_spool_in(log: Log, now: datetime) -> None:
+    try:
+        log.drain_spool(now=now, lock_timeout=0.5)
+    except LockBusy:  # whoever holds the lock does it
+        return
+    except (OSError, RecordError) as error:  # a disk that went bad is mounted read-only: what is on it can be saved
+        cause = error if isinstance(error, OSError) else error.__cause__
+        if not isinstance(cause, OSError) or cause.errno != errno.EROFS:
+            raise
+
+
+@contextlib.contextmanager
 def _no_erasure(workspace: Workspace) -> Iterator[None]:
     """Keep erasures waiting: they change files that are otherwise only ever appended to."""
-    with FileLock(workspace.run_dir / "redaction.lock", timeout=LOCK_SECONDS):
+    with _locked(workspace.run_dir / "redaction.lock"):
         if unfinished(workspace):
             raise BackupError("an erasure was interrupted; run 'recall sync' to finish it, then the backup again")
         yield
@@ -288,7 +312,7 @@ def _wanted(workspace: Workspace, data: Path, head: Head, earlier: Manifest | No
         yield Wanted(f"log/{name}", size, opened, f"log/{ACTIVITY}" if was_open else "")
     for path in sorted(workspace.blobs_dir.glob("??/*.zst")):
         yield from _file(f"log/{path.relative_to(workspace.log_dir).as_posix()}", path)
-    with FileLock(workspace.run_dir / "native.lock"):  # no frame is half written while their sizes are taken
+    with _locked(workspace.run_dir / "native.lock"):  # no frame is half written while their sizes are taken
         native = [(path, path.stat().st_size) for path in sorted(workspace.native_dir.glob("*/*.zst"))]
     for path, size in native:
         yield Wanted(f"log/{path.relative_to(workspace.log_dir).as_posix()}", size, partial(_open, path))

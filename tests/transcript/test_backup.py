@@ -251,6 +251,23 @@ def test_a_full_disk_leaves_the_old_backup(here, monkeypatch):
     assert check(place_of(here)).wrong == ()
 
 
+def test_a_record_on_a_disk_that_became_read_only_can_still_be_saved(here, tmp_path, monkeypatch):
+    project, _ = here
+    opened = os.open
+
+    def read_only(path, flags, *more, **options):
+        if flags & (os.O_WRONLY | os.O_RDWR) and str(project.data) in str(path):
+            raise OSError(errno.EROFS, "Read-only file system", str(path))
+        return opened(path, flags, *more, **options)
+
+    monkeypatch.setattr(os, "open", read_only)
+
+    done = backup(project.workspace, tmp_path / "rescue", now=NOW)
+
+    assert (done.manifest.verified, done.noted) == (True, False)
+    assert copied_ids(done.folder) == ids(Log(project.workspace))
+
+
 def test_a_copy_that_rotted_is_written_anew(here):
     project, disk = here
     path = place_of(here) / FILES / "id.key"
