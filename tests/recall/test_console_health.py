@@ -115,7 +115,8 @@ def test_an_old_report_is_shown_while_a_new_one_is_made(shop, made, monkeypatch)
     assert len(made) in (3, 4), "that of the look, and one more where it had ended"
     monkeypatch.setattr(looked, "KEPT_S", 60.0)
     newest = looked.looked(App.here())
-    assert newest is not None and old is not None
+    assert newest is not None
+    assert old is not None
     assert newest.made_at > old.made_at
 
 
