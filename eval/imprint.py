@@ -23,6 +23,7 @@ from transcript.event import Event
 from transcript.log import Log
 from transcript.memories import MemoryState, fold_memories, span_of_body
 from transcript.sieve import Sieve, type_field
+from transcript.telling import quoted
 
 QUESTION = "changed"
 COLUMNS = ("row", "memory", "cited", "action", QUESTION)
@@ -142,7 +143,7 @@ def read_answers(text: str) -> dict[str, str]:
     for number, line in enumerate(read, 2):
         answer = (line[QUESTION] or "").strip().lower()
         if answer and answer not in (*YES, *NO):
-            raise RecallError(f"line {number}: {QUESTION} is {answer!r}, must be yes or no")
+            raise RecallError(f"line {number}: {QUESTION} is {quoted(answer)}, must be yes or no")
         found[str(line["row"])] = answer
     return found
 

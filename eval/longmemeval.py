@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from eval.dataset import ASSISTANT, TEST, USER, Dataset, Dialogue, Question, Turn
+from transcript.telling import quoted
 
 _DATE = re.compile(r"(\d{4})/(\d{2})/(\d{2}).*?(\d{2}):(\d{2})")
 
@@ -58,7 +59,7 @@ def moment(text: str) -> datetime:
     """Read "2023/05/30 (Tue) 23:40"; the file names no zone. ValueError for anything else."""
     found = _DATE.match(text)
     if found is None:
-        raise ValueError(f"{text!r} is no date of LongMemEval, such as '2023/05/30 (Tue) 23:40'")
+        raise ValueError(f"{quoted(text)} is no date of LongMemEval, such as '2023/05/30 (Tue) 23:40'")
     return datetime(*map(int, found.groups()), tzinfo=UTC)  # type: ignore[misc, arg-type]
 
 

@@ -22,6 +22,7 @@ from pydantic import Field
 
 from recall.version import VERSION
 from transcript.errors import RecallError
+from transcript.telling import MOST_ARGUMENT, unechoed
 
 INSTRUCTIONS = (
     "The verbatim record of what was said and done in this project's earlier agent sessions. Search it before asking"
@@ -52,9 +53,9 @@ class Desk:
             try:
                 self._run(words)
             except click.ClickException as error:
-                raise ToolError(error.format_message()) from None
+                raise ToolError(unechoed(error.format_message(), words, most=MOST_ARGUMENT)) from None
             except (RecallError, OSError) as error:
-                raise ToolError(str(error)) from None
+                raise ToolError(unechoed(str(error), words, most=MOST_ARGUMENT)) from None
         results = [json.loads(line) for line in out.getvalue().splitlines() if line]
         return {MARK: tool, "results": results, "notes": [line for line in err.getvalue().splitlines() if line]}
 

@@ -7,6 +7,7 @@ from datetime import UTC, datetime
 UNKNOWN = "at a time unknown"
 _OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
 MOST_QUOTED = 100  # characters: what is longer was pasted or read from a file, and may hold a record's words
+MOST_ARGUMENT = 400  # characters of an argument: a path is shorter, and what was pasted is not
 SESSION_SHOWN = 13  # of an id made of a time, eight characters are the same for all sessions of the same minute
 
 

@@ -11,7 +11,7 @@ from recall.cli.app import App
 from recall.cli.output import one_line, tolerate_any_text, unusable
 from recall.version import VERSION
 from transcript.errors import RecallError
-from transcript.telling import unechoed
+from transcript.telling import MOST_ARGUMENT, unechoed
 
 # Name -> module of recall.cli whose attribute `command` is the click command. The order is that of --help.
 COMMANDS = {
@@ -78,7 +78,6 @@ COMMANDS = {
     "serve": "serve",
     "hook": "hook",
 }
-MOST_ARGUMENT = 400  # characters of one that an error repeats: a path is shorter, and what was pasted is not
 HIDDEN = frozenset({"serve", "hook"})  # started by hooks; nobody types them
 INTERRUPTED = 130  # the exit code of what Ctrl-C ended
 LOOKING = frozenset({"health", "doctor"})  # whose exit code is a level

@@ -4,8 +4,8 @@ import pytest
 from support.command import runner
 
 from health.refusals import CANARY
-from recall.cli.group import MOST_ARGUMENT
-from transcript.telling import MOST_QUOTED, quoted, unechoed
+from transcript.errors import CurationError
+from transcript.telling import MOST_ARGUMENT, MOST_QUOTED, quoted, unechoed
 
 PASTED = CANARY[:2000]
 LINES = [
@@ -84,3 +84,19 @@ def test_a_value_is_quoted_as_long_as_somebody_may_have_typed_it():
     assert quoted("x" * MOST_QUOTED) == f"'{'x' * MOST_QUOTED}'"
     assert quoted("x" * (MOST_QUOTED + 1)) == "a text of 101 characters"
     assert quoted({"a": "x" * 200}) == f"a text of {len(repr({'a': 'x' * 200}))} characters"
+
+
+def test_a_tool_of_the_protocol_does_not_repeat_what_it_was_called_with():
+    """LCA-D-07: what a client pasted into a call does not come back in the call's error."""
+    pytest.importorskip("mcp")
+    from mcp.server.mcpserver.exceptions import ToolError
+
+    from recall.mcp_server import Desk
+
+    def refuse(words):
+        raise CurationError(f"no task is called {words[-1]}; 'recall task list' shows them")
+
+    with pytest.raises(ToolError) as error:
+        Desk(refuse).call("task", ["task", "start", PASTED])
+
+    assert str(error.value) == "no task is called a text of 2,000 characters; 'recall task list' shows them"
