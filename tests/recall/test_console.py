@@ -557,13 +557,19 @@ def test_without_a_project_it_says_what_to_run(tmp_path, monkeypatch, capsys):
     assert (done.code, "recall init" in done.err) == (1, True)
 
 
-def test_it_ends_when_nobody_asks(shop):
+@pytest.fixture
+def no_report(monkeypatch):
+    """The server makes a health report when it starts; a test that ends it at once would leave that running."""
+    monkeypatch.setattr("recall.cli.console.looked.begin", lambda app: None)
+
+
+def test_it_ends_when_nobody_asks(shop, no_report):
     with server.listen(0) as sock:
         assert sock.getsockname()[0] == "127.0.0.1"
         assert server.serve(shop.app, sock, TOKEN, idle_s=0.05) == "nobody asked for a page"
 
 
-def test_it_ends_with_the_program_that_started_it(shop, monkeypatch):
+def test_it_ends_with_the_program_that_started_it(shop, no_report, monkeypatch):
     parents = iter([7, 7])
     monkeypatch.setattr("recall.cli.console.server.os.getppid", lambda: next(parents, 1))
     monkeypatch.setattr(server, "_PARENT_LOOK_S", 0.01)
