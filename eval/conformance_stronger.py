@@ -42,7 +42,9 @@ COSTS = (
     "bytes_per_session_hour", "recalled", "standing", "latency_ms",
 )  # fmt: skip
 RIVALS = ("latest messages", "FTS5", "FTS5, all text")
-NEWEST = "of statements that each hold all of a prompt's words the newest comes first all the same"
+NEWEST = (
+    "of statements that each hold all of a prompt's words and risk the same the newest comes first, whatever its {}"
+)
 FOUND = "turn any@6"  # a source among the first six
 
 
@@ -326,9 +328,9 @@ STRONGER: tuple[Claim, ...] = (
         "what proved itself weighs more",
         "LCA-C-12, LCA-5.2.2-01",
         experiential,
-        NEWEST,
+        NEWEST.format("E"),
     ),
-    Claim("recall goes by role and task", "LCA-C-12, LCA-5.2.5-01", role_and_task, NEWEST),
+    Claim("recall goes by role and task", "LCA-C-12, LCA-5.2.5-01", role_and_task, NEWEST.format("task")),
     Claim("sources rank by their authority", "LCA-C-12, LCA-5.2.4-01", by_authority),
     Claim(
         "memories are verified independently",

@@ -13,13 +13,18 @@ FIRST = ("migrate", "sync", "sync --full")  # what is taken in first lets the ot
 
 @dataclass(frozen=True, slots=True)
 class Diagnosis:
-    """A signal with what is known of it. `command` is the whole line that mends it, "" where only a person can."""
+    """A signal with what is known of it.
+
+    `why_never` says why it never fails, or never warns; "" where it does both. `command` is the whole line that mends
+    it, "" where only a person can.
+    """
 
     signal: Signal
     area: Area
     source: str
     warns: str
     fails: str
+    why_never: str
     command: str
     safe: bool
 
@@ -36,6 +41,7 @@ class Diagnosis:
             "source": self.source,
             "warns": self.warns,
             "fails": self.fails,
+            "why_never": self.why_never,
             "command": self.command,
             "safe": self.safe,
         }
@@ -54,6 +60,7 @@ def diagnose(report: Report, id: str) -> Diagnosis:
         source=of.source,
         warns=of.warn,
         fails=of.fail,
+        why_never=of.why_never,
         command=f"recall {line}" if line else "",
         safe=of.safe,
     )

@@ -142,7 +142,7 @@ def unknown_types(capture: CaptureFacts) -> Signal:
         (f"record of {kinds}", f"records of {kinds}"),
         limits=NONE_ALLOWED_WARN,
         meaning="They are kept raw and not indexed; a newer version may read them.",
-        action="look for an update of recall",
+        action="look for an update of recall; after it 'recall sync --readapt' reads them",
         details=tuple(f"{name}: {n:,}" for name, n in names[:SHOWN]),
     )
 

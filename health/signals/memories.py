@@ -6,7 +6,7 @@ from health.signal import NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, c
 from transcript.coord_codes import SAYS
 from transcript.telling import counted
 
-PROPOSALS = "run 'recall memory list --proposals'"
+PROPOSALS = "run 'recall memory list --proposals', then 'recall memory accept' or 'decline' each"
 NEVER = "none yet"
 
 

@@ -48,7 +48,7 @@ def envelope_noise(index: IndexFacts) -> Signal:
         value=round(share, 4),
         unit="share",
         level=level,
-        text=f"{index.envelopes:,} of {counted(index.prompts, 'passage')} of prompts a client's own text ({share:.0%})",
+        text=f"{index.envelopes:,} of {counted(index.prompts, 'passage')} of prompts are a client's own ({share:.0%})",
         meaning="Notices and wrappers that nobody typed crowd out what somebody did; a pasted log counts, too.",
         action="run 'recall index rebuild'; if it stays, name the agent and its version in a report" if level else "",
         limits=ENVELOPES,

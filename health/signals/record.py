@@ -5,6 +5,8 @@ from health.known import Area, Known, one
 from health.signal import NO_LIMIT, NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
 from transcript.telling import counted
 
+FROM_BACKUP = "'recall restore DIR --replace' puts a backup in its place and keeps what is here aside"
+
 
 def stored(record: RecordFacts) -> Signal:
     """Return how many events there are; none is a failure, however quiet everything else is."""
@@ -44,7 +46,7 @@ def chain(record: RecordFacts) -> Signal:
         level=level,
         text=text,
         meaning="Every event names the hash of the one before it; 'recall verify' checks the whole record.",
-        action="run 'recall verify' for all of them; restore the record from a copy" if problems else "",
+        action=f"run 'recall verify' for all of them; {FROM_BACKUP}" if problems else "",
         details=problems[1:20],
     )
 
@@ -60,7 +62,7 @@ def head(record: RecordFacts) -> Signal:
         level=level,
         text=texts[record.head_ok],
         meaning="The head is written after each batch and witnesses a cut.",
-        action="run 'recall verify'" if level else "",
+        action=f"run 'recall verify'; {FROM_BACKUP}" if level else "",
     )
 
 

@@ -81,7 +81,9 @@ def disk_free(facts: Facts) -> Signal:
         level=level,
         text=text,
         meaning="A full disk takes nothing in: turns go on, and what happened in them is not kept.",
-        action="give the disk that holds the data room" if level else "",
+        action="give the disk that holds the data room; 'recall retention --older-than 365d --dry-run' says what may go"
+        if level
+        else "",
     )
 
 

@@ -81,9 +81,9 @@ def _tell(diagnoses: list[Diagnosis]) -> None:
         signal = one.signal
         say(f"{signal.level.name.lower():<5} {signal.id}  {signal.text}")
         say(f"      {signal.meaning}")
-        say(f"      read from {one.source}; warns: {one.warns or 'never'}; fails: {one.fails or 'never'}")
+        say(f"      read from {one.source}; {_levels(one)}")
         if isinstance(signal.value, Mapping) and not signal.details:
-            say(f"        {', '.join(f'{key} {value}' for key, value in signal.value.items())}")
+            say(f"        {', '.join(_part(key, value, signal.unit) for key, value in signal.value.items())}")
         for detail in signal.details[:SHOWN]:
             say(f"        {detail}")
         if len(signal.details) > SHOWN:
@@ -95,6 +95,36 @@ def _tell(diagnoses: list[Diagnosis]) -> None:
         say()
     if not diagnoses:
         say("every signal is ok; 'recall health --all' lists them")
+
+
+def _levels(one: Diagnosis) -> str:
+    """When it warns and fails; of a figure, or of what never fails, why not."""
+    why = f" ({one.why_never})" if one.why_never else ""
+    if not one.warns and not one.fails:
+        return f"a figure, never wrong{why}"
+    if not one.fails:
+        return f"warns: {one.warns}; never fails{why}"
+    return f"warns: {one.warns or 'never'}; fails: {one.fails}"
+
+
+def _part(name: str, value: object, unit: str) -> str:
+    """One part of a value in words: a moment as a moment, an age as an age, bytes as their size."""
+    from datetime import UTC, datetime
+
+    from health.signal import size, span
+
+    said = name.replace("_", " ")
+    if isinstance(value, bool) or value is None:
+        return f"{said} {'unknown' if value is None else 'yes' if value else 'no'}"
+    if isinstance(value, int | float):
+        if name == "at":
+            return f"at {datetime.fromtimestamp(value, UTC):%Y-%m-%d %H:%MZ}"
+        if name.endswith("_seconds"):
+            return f"{said.removesuffix(' seconds')} {span(value)}"
+        if unit == "bytes" or name.endswith("bytes"):
+            return f"{said} {size(value)}"
+        return f"{said} {value:.0%}" if unit == "share" or name.endswith("share") else f"{said} {value:,.6g}"
+    return f"{said} {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
 
 
 def _mend(app: App, report: Report, ids: frozenset[str] | None, *, yes: bool) -> tuple[Report, dict[str, int]]:

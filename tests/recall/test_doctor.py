@@ -3,14 +3,20 @@
 import io
 import json
 import os
+import re
+import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import apsw
+import click
 import pytest
+from support import health_cases
 from support.claude import ClaudeSession
 from support.command import runner
 
-from recall.cli import group
+from health.report import assess
+from recall.cli import doctor, group
 
 DAY_S = 86_400
 
@@ -205,3 +211,56 @@ def test_the_beginning_of_a_name_stands_for_each_harness(well, recall):
 def test_outside_a_project_it_is_broken(tmp_path, monkeypatch, recall):
     monkeypatch.chdir(tmp_path)
     assert recall("doctor").code == 2
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "unit", "said"),
+    [
+        ("age_seconds", 172_800, "count", "age 2.0 days"),
+        ("at", 1_779_989_200.0, "state", "at 2026-05-28 17:26Z"),
+        ("index", 53_000_000, "bytes", "index 53.0 MB"),
+        ("bytes", 40_000, "count", "bytes 40.0 KB"),
+        ("words", 0.6, "share", "words 60%"),
+        ("kept_out_share", 0.5, "ratio", "kept out share 50%"),
+        ("margin", -545_000, "tokens", "margin -545,000"),
+        ("p95", 1001.5, "ms", "p95 1,001.5"),
+        ("failed", ["sync", "verify"], "state", "failed sync, verify"),
+        ("known", True, "tokens", "known yes"),
+        ("behind", None, "version", "behind unknown"),
+    ],
+)
+def test_a_value_is_told_in_words(name, value, unit, said):
+    assert doctor._part(name, value, unit) == said
+
+
+def test_it_says_why_a_signal_never_fails(well, recall):
+    views_behind(well)
+    assert "warns: > 0; never fails (views are made anew from the record)" in recall("doctor", "projection_lag").out
+    assert "a figure, never wrong (the growth and the free disk" in recall("doctor", "sizes").out
+    (one,) = json.loads(recall("doctor", "sizes", "--json").out)["signals"]
+    assert one["why_never"]
+
+
+def every_action() -> Iterator[tuple[str, str, str]]:
+    """Return each case of each signal that asks for something: its id, the level's name, what is to be done."""
+    for id, case in health_cases.cases().items():
+        for name in ("warn", "fail"):
+            for signal in assess(getattr(case, name)).signals:
+                if signal.level and (signal.id == id or signal.id.startswith(id.removesuffix("*"))):
+                    yield id, name, signal.action
+
+
+def test_every_command_that_a_signal_names_is_one():
+    """What a person is told to type exists, with its options."""
+    named = [(id, line) for id, _, action in every_action() for line in re.findall(r"'recall ([^']+)'", action)]
+    assert len(named) > 100
+    for id, line in named:
+        group_, words, context = group.cli, shlex.split(line), click.Context(group.cli)
+        while isinstance(group_, click.Group) and words and not words[0].startswith("-"):
+            found = group_.get_command(context, words[0])
+            assert found is not None, (id, line)
+            group_, words, context = found, words[1:], click.Context(found, parent=context)
+            if not isinstance(group_, click.Group):
+                break
+        known = {option for one in group_.params for option in (*one.opts, *one.secondary_opts)}
+        assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known, (id, line)
