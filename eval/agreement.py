@@ -20,7 +20,7 @@ from health.signals.judged import LEAST_KAPPA
 from transcript.errors import RecallError
 from transcript.event import stamp
 from transcript.lock import FileLock
-from transcript.paths import secure_dir
+from transcript.paths import append_line, secure_dir
 from transcript.telling import counted
 from transcript.workspace import Workspace
 
@@ -226,6 +226,4 @@ def _append(file: Path, line: Mapping[str, object]) -> None:
     """Add a line; one that an interrupted run left open is closed first."""
     secure_dir(file.parent)
     with FileLock(file.with_suffix(".lock")):
-        torn = file.exists() and file.stat().st_size > 0 and not file.read_bytes().endswith(b"\n")
-        with file.open("a", encoding="utf-8") as out:
-            out.write(("\n" if torn else "") + json.dumps(line) + "\n")
+        append_line(file, json.dumps(line))

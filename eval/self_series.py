@@ -14,7 +14,7 @@ from eval.tables import table
 from health.gather_quality import FILE, LEAST
 from transcript.event import moment
 from transcript.lock import FileLock
-from transcript.paths import secure_dir
+from transcript.paths import append_line, secure_dir
 from transcript.workspace import Workspace
 
 SHOWN = 6
@@ -65,9 +65,7 @@ def append(file: Path, entry: Entry) -> None:
     secure_dir(file.parent)
     with FileLock(file.with_suffix(".lock")):
         entry = replace(entry, change=_change(entry, read(file)))
-        torn = file.exists() and not file.read_bytes().endswith(b"\n") and file.stat().st_size > 0
-        with file.open("a", encoding="utf-8") as out:
-            out.write(("\n" if torn else "") + json.dumps(asdict(entry)) + "\n")
+        append_line(file, json.dumps(asdict(entry)))
 
 
 def _change(now: Entry, earlier: Sequence[Entry]) -> dict[str, float | str] | None:

@@ -152,6 +152,16 @@ def write_all(descriptor: int, data: bytes) -> None:
         view = view[os.write(descriptor, view) :]
 
 
+def append_line(path: Path, line: str) -> None:
+    """Add a line to a file of one's own; a line that an interrupted run left open is closed first."""
+    flags = os.O_RDWR | os.O_CREAT | os.O_APPEND | getattr(os, "O_BINARY", 0)
+    with os.fdopen(os.open(path, flags, 0o600), "rb+", buffering=0) as file:
+        end = file.seek(0, os.SEEK_END)
+        file.seek(max(0, end - 1))
+        torn = end > 0 and file.read(1) != b"\n"
+        write_all(file.fileno(), b"\n" * torn + line.encode("utf-8") + b"\n")
+
+
 def write_once(path: Path, data: bytes) -> bytes:
     """Write a file that must never change; return what it holds, which may be another's bytes."""
     try:

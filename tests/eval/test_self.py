@@ -237,6 +237,7 @@ def test_the_command_asks_compares_and_keeps_figures_but_no_words(project):
     assert set(held["changes"]) == {"retrieval.link=0"}
     assert {"recall", "FTS5", "latest messages"} <= set(held["engines"])
     assert len(series.splitlines()) == 2
+    assert (project.run_dir / "eval-self.jsonl").stat().st_mode & 0o077 == 0  # or the report of health fails by it
     assert "certificate" not in series
     assert "sessionRetentionDays" not in series
 

@@ -8,6 +8,7 @@ import pytest
 from transcript.errors import WorkspaceError
 from transcript.paths import (
     NotPlainError,
+    append_line,
     data_home,
     open_plain,
     owned_dir,
@@ -34,11 +35,12 @@ def test_folders_are_0700_and_files_0600_whatever_the_umask(tmp_path):
         secure_dir(tmp_path / "a" / "b")
         write_atomic(tmp_path / "a" / "b" / "f", b"x")
         write_once(tmp_path / "a" / "b" / "g", b"y")
+        append_line(tmp_path / "a" / "b" / "h", "z")
     finally:
         os.umask(before)
 
     assert [mode(tmp_path / "a"), mode(tmp_path / "a" / "b")] == [0o700, 0o700]
-    assert [mode(tmp_path / "a" / "b" / "f"), mode(tmp_path / "a" / "b" / "g")] == [0o600, 0o600]
+    assert [mode(tmp_path / "a" / "b" / name) for name in "fgh"] == [0o600] * 3
 
 
 def test_folder_that_is_open_to_others_is_closed(tmp_path):
@@ -57,6 +59,14 @@ def test_failed_replacement_leaves_the_old_file_and_no_litter(tmp_path, monkeypa
 
     assert [path.name for path in tmp_path.iterdir()] == ["f"]
     assert (tmp_path / "f").read_bytes() == b"old"
+
+
+@pytest.mark.parametrize(("held", "closed"), [(b"", b""), (b"one\n", b"one\n"), (b"one\ntor", b"one\ntor\n")])
+def test_a_line_is_added_to_what_is_there_and_closes_one_left_open(tmp_path, held, closed):
+    (tmp_path / "f").write_bytes(held)
+    append_line(tmp_path / "f", "zw\u00f6lf")
+
+    assert (tmp_path / "f").read_bytes() == closed + "zw\u00f6lf\n".encode()
 
 
 def test_write_once_keeps_the_first(tmp_path):
