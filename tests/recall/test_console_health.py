@@ -9,24 +9,28 @@ import pytest
 from support.command import runner
 from support.console import console
 from support.project import exchanges
-from support.record import NOW
+from support.record import NOW, make_draft
 
 from health.facts import Facts
 from health.report import assess
 from recall.cli.app import App
 from recall.cli.console import looked
 from recall.cli.reported import report_of
+from recall.ledger import TYPE
 from transcript.errors import RecordError
 
 TALK = exchanges([("why do the ports come from a file?", "Ports come from config.toml, the importer reads it.")])
 
 
 @pytest.fixture
-def shop(indexed, capsys, monkeypatch):
-    """A project with a session, captured and indexed; `shop(words)` types a command."""
-    indexed(TALK, words_only=True)
+def shop(capsys, tmp_path, monkeypatch):
+    """A project; `shop(words)` types a command in it."""
+    (tmp_path / "shop").mkdir()
+    monkeypatch.chdir(tmp_path / "shop")
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
-    return runner(capsys)
+    call = runner(capsys)
+    assert call("init").code == 0
+    return call
 
 
 @pytest.fixture
@@ -48,7 +52,8 @@ def page(address: str) -> str:
     return got.text
 
 
-def test_the_page_of_health_is_the_report_and_writes_nothing_but_kept_figures(shop) -> None:
+def test_the_page_of_health_is_the_report_and_writes_nothing_but_kept_figures(indexed) -> None:
+    indexed(TALK, words_only=True)
     workspace = App.here().workspace()
     before = {path: path.read_bytes() for path in workspace.home.rglob("*") if path.is_file()}
     found = page("/health")
@@ -70,8 +75,9 @@ def test_the_page_of_health_is_the_report_and_writes_nothing_but_kept_figures(sh
 def test_the_first_page_tells_the_newest_turns_newest_first(shop, made) -> None:
     assert "No turn yet" in page("/")
 
+    log = App.here().log(App.here().workspace())
     for text in ("where do ports come from", "<b>importer</b> config"):
-        assert shop("query", text).code == 0
+        log.append([make_draft(text, type=TYPE, body={"mode": "words", "prompt": text})], now=NOW)
     found = page("/").partition('id="turns"')[2]
 
     assert found.index("&lt;b&gt;importer&lt;/b&gt; config") < found.index("where do ports come from")
