@@ -3,13 +3,17 @@
 from pathlib import Path
 
 import pytest
+from support.command import runner
 from support.dialogue import Dialogue
 from support.memory_events import written
 from support.record import NOW
 
 from consolidation.citations import cited
 from consolidation.prevented import prevented
+from eval.agreement import PREVENTED, Ratings, agreement, keep
 from eval.imprint import Row, audit, read_answers, sheet, to_csv, wilson
+from health.gather_judged import judged_facts
+from recall.cli.app import App
 from transcript.errors import RecallError
 from transcript.log import Log
 from transcript.memories import fold_memories
@@ -110,3 +114,27 @@ def test_without_any_increment_there_is_nothing_to_audit(tmp_path: Path) -> None
 
     with pytest.raises(RecallError, match="nothing to audit"):
         sheet(talk.log(tmp_path), sample=30, seed=1)
+
+
+def test_the_command_keeps_that_a_reader_judged_and_refuses_where_two_readers_disagreed(
+    log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """LCA-D-10H, LCA-10-02: health tells the measure that is in use before anybody calibrated it."""
+    for name in ("workspace", "writable_workspace"):
+        monkeypatch.setattr(App, name, lambda _self: log.workspace)
+    recall, file = runner(capsys), tmp_path / "sheet.csv"
+    made = recall("eval", "imprint", "--audit", "--out", str(file))
+    file.write_text(file.read_text("utf-8").replace(",\n", ",yes\n"), "utf-8")
+    first = recall("eval", "imprint", "--audit", "--answers", str(file))
+    (known,) = judged_facts(log.workspace).measures
+    apart = Ratings("ana", "ben", (("yes", "no"), ("no", "yes"), ("yes", "yes")))
+    keep(log.workspace, agreement(apart, PREVENTED, at=NOW))
+    second = recall("eval", "imprint", "--audit", "--answers", str(file))
+
+    assert made.out.startswith("4 prevented mistakes and 4 other rows in ")
+    assert (first.code, second.code) == (0, 1)
+    assert first.out.startswith("agreed 4 of 4 = 1.00")
+    assert f"'recall eval agreement FILE --measure \"{PREVENTED}\"'" in first.err
+    assert (known.name, known.kappa) == (PREVENTED, None)
+    assert second.out == ""
+    assert "agree too little (kappa -0.50" in second.err

@@ -7,7 +7,7 @@ import pytest
 from support.record import BODIES, NOW, make_draft, make_log
 
 from consolidation import stats
-from health import gather_window, record_pass
+from health import gather_runs, gather_window, gather_workers, record_pass
 from health.record_pass import BULK, SUMMARIES, WORKERS, OnePass
 from transcript import memories, proposals
 from transcript.log import Log
@@ -21,10 +21,19 @@ SIEVES = [
     memories._SIEVE,
     proposals._SIEVE,
     gather_window._EVENTS,
+    gather_workers._CORRECTED,
+    gather_runs._MARKS,
     *(Sieve((type_field(name),)) for name in ("health", "standing", "checkpoint", "signature", "system")),
     Sieve(types=(type_field("system"),), groups=((b'"preTokens":',),)),
 ]
-OTHERS = [None, Sieve(), Sieve((b'"type":"',)), Sieve((type_field("recall"),)), Sieve((type_field("tool_call"),))]
+OTHERS = [
+    None,
+    gather_runs._SAID,
+    Sieve(),
+    Sieve((b'"type":"',)),
+    Sieve((type_field("recall"),)),
+    Sieve((type_field("tool_call"),)),
+]
 
 
 @pytest.fixture
