@@ -12,7 +12,7 @@ LEAST_CHUNKS = 1000  # below it the whole index is a megabyte, and too little to
 _GROWN = 8  # how many times as many chunks there are when a dictionary is made anew
 _LEARNT = 5000  # chunks that it is made from: all 95,000 of a store gave one per cent more
 _TABLES = 2000  # bytes before the content of what the trainer returns; deflate has no use for them
-_BATCH = 2000
+_BATCH = 500  # chunks of one transaction: the write lock is held for some tens of milliseconds
 
 
 def is_due(execute: Execute, generation: int) -> bool:
@@ -35,9 +35,9 @@ def renew(
     two of them, passages of both dictionaries can be read. An index of few chunks has plain texts and no dictionary.
     """
     generations = [row[0] for row in execute("SELECT id FROM generation", ())]
+    older = texts.newest()
+    chunks, made = _learn(execute, texts, generations)
     with transaction():
-        older = texts.newest()
-        chunks, made = _learn(execute, texts, generations)
         if made:
             execute("INSERT INTO dictionary (id, chunks, bytes) VALUES (?, ?, ?)", (older + 1, chunks, made))
     taken = 0

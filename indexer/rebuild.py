@@ -92,7 +92,7 @@ def rebuild(
         lock.release()
     if report.flipped:
         with contextlib.suppress(LockBusy):
-            store.vacuum()
+            writer.settle(store)
         store.note_run("rebuild", report.words.counts(), now)
         if record:
             writer.record_run(Log(workspace), store, "rebuild", report.words.counts(), now)

@@ -353,7 +353,7 @@ class Store(Reader):
         self._write_ahead()
         self.run("PRAGMA synchronous = NORMAL")
         if schema.migrate(self.run, now=datetime.now().astimezone().isoformat()):
-            with contextlib.suppress(StoreError):  # no room for a second file: the free pages are used up later
+            with contextlib.suppress(StoreError, LockBusy):  # no room for a second file: free pages are used up later
                 self.vacuum()
         if list(self.run("SELECT 1 FROM generation WHERE state = 'retired'")):
             with self.transaction(changes=False):

@@ -1,5 +1,6 @@
 """Reads the record from where the index stands and stores passages, pointers and words in short transactions."""
 
+import contextlib
 import json
 import time
 from collections import Counter
@@ -18,6 +19,7 @@ from indexer.own_output import OwnOutput
 from indexer.passages import Cutter, chunk_key, event_text
 from indexer.replacements import LINKED_CLASSES, replacements
 from indexer.rows import ROLES, SOURCE_CLASSES
+from indexer.schema import merge_words
 from indexer.segment import SEGMENTATION_VERSION, segment
 from indexer.settings import IndexSettings, config_hash
 from indexer.store import WRITER, Shape, Store
@@ -26,7 +28,7 @@ from indexer.talk import heading, speaker_of
 from indexer.tokens import TokenCounter
 from indexer.wishes import is_wish
 from transcript.canonical import b32id
-from transcript.errors import LockBusy, RecordError
+from transcript.errors import LockBusy, RecordError, StoreError
 from transcript.event import Draft, Event, Position
 from transcript.kept_out import opts_out
 from transcript.lock import FileLock
@@ -36,6 +38,7 @@ from transcript.workspace import Workspace
 Progress = Callable[[int, int], None]
 BATCH_CHUNKS = 160  # chunks of one transaction: the write lock is held for some tens of milliseconds
 LOCK_SECONDS = 120.0
+MANY_CHUNKS = 2000  # of one run, after which the file is looked after
 MOST_FAILURES, MOST_OF_FAILURE = 20, 160  # that the report of a run keeps
 
 
@@ -95,7 +98,11 @@ def index(
             store.register_writer(WRITER, str(store.meta().schema), now)
         read = position(store.meta().watermark)
         catch_up(Log(workspace), store, through=read.seq if read else 0)
+        held = store.meta().n_chunks
         report = fill(workspace, store, store.generation, settings, now=now, embedder=embedder, progress=progress)
+        if report.chunks > max(MANY_CHUNKS, held):
+            with contextlib.suppress(StoreError, LockBusy):  # no room for a copy, or a long reader
+                settle(store)
     finally:
         lock.release()
     report.mismatch = mismatch(store, settings, embedder)
@@ -151,9 +158,17 @@ def fill(
     report.estimated_tokens = preparer.estimated
     report.longest_hold_ms = store.longest_hold_ms
     report.seconds = time.perf_counter() - began
-    if report.chunks > 2000:
+    if report.chunks > MANY_CHUNKS:
         store.checkpoint()
     return report
+
+
+def settle(store: Store) -> None:
+    """Write the file anew after most of it came in: added bit by bit, its pages have gaps and the words many pieces."""
+    if store.backend.fts5 and store.has_table(f"chunk_fts_{store.generation}"):
+        with store.transaction(changes=False):
+            merge_words(store.run, store.generation)
+    store.vacuum()
 
 
 class Preparer:

@@ -12,7 +12,7 @@ from support.embedder import StubEmbedder
 from support.old_index import as_schema_4
 from support.talk import NOW, Talk, indexed, recorded, rows, run_embed, run_index
 
-from indexer import bring_up, dictionary, vocabulary
+from indexer import bring_up, dictionary, vocabulary, writer
 from indexer.contents import contents, vectors_differ
 from indexer.forget import forget
 from indexer.rebuild import compact, rebuild
@@ -145,13 +145,13 @@ def test_what_the_step_would_change_is_found_and_the_old_file_is_back(place, mon
 
 
 def test_a_reader_that_is_open_reads_what_another_process_packs_anew(place):
-    with Store.open(place.index_path) as reader, Store.open(place.index_path, "w") as writer:
+    with Store.open(place.index_path) as reader, Store.open(place.index_path, "w") as other:
         before = dict(rows(reader, PLAIN))
-        first = rows(writer, "SELECT id FROM dictionary")
+        first = rows(other, "SELECT id FROM dictionary")
 
-        dictionary.renew(writer.run, writer.packing, transaction=writer.transaction)
+        dictionary.renew(other.run, other.packing, transaction=other.transaction)
 
-        assert rows(writer, "SELECT id FROM dictionary") == [(first[0][0] + 1,)]
+        assert rows(other, "SELECT id FROM dictionary") == [(first[0][0] + 1,)]
         assert dict(rows(reader, PLAIN)) == before
         assert reader.texts(before) == before
 
@@ -191,6 +191,20 @@ def test_what_is_forgotten_is_in_no_dictionary(place):
         assert not any(SECRET in text for _, text in rows(store, PLAIN))
         assert "lighthous" not in {stem for stem, _, _ in vocabulary.counts(store.run, store.generation)}
         assert rows(store, "SELECT count(*) FROM chunk_{g}") == [(PASSAGES - len(events),)]
+
+
+@pytest.mark.parametrize("many", [300, 3000])
+def test_an_index_that_came_in_at_once_has_no_gaps(tmp_path, monkeypatch, many):
+    monkeypatch.setattr(writer, "MANY_CHUNKS", many)
+    talk = Talk()
+    for line in lines()[:600]:
+        talk.prompt(line)
+    with indexed(recorded(tmp_path, talk)) as store:
+        before = rows(store, "PRAGMA page_count"), rows(store, "SELECT count(DISTINCT segid) FROM chunk_fts_{g}_idx")
+        store.vacuum()
+        after = rows(store, "PRAGMA page_count"), [(1,)]
+
+    assert (before == after) is (many < 600)
 
 
 @pytest.mark.parametrize("again", [compact, rebuild])
