@@ -19,6 +19,7 @@ from health.facts import (
     JudgedFacts,
     LoaderFacts,
     MemoryFacts,
+    Point,
     QualityFacts,
     RecordFacts,
     RefusalFacts,
@@ -67,6 +68,7 @@ from recall.memory_settings import ConsolidationSettings
 from transcript.errors import StoreError
 from transcript.workspace import Workspace
 
+DAY_S = 86_400.0
 Group = TypeVar("Group")
 
 
@@ -143,7 +145,7 @@ def gather(
         refusals=read("refusals", lambda: refusal_facts(PARSERS if known is None else ()), RefusalFacts()),
         runs=read("runs", lambda: run_facts(workspace, now=now, log=log), RunFacts()),
         workers=read("workers", lambda: worker_facts(workspace, log), WorkerFacts()),
-        series=read("series", lambda: SeriesFacts(series.read(log, since=since)), SeriesFacts()),
+        series=read("series", lambda: SeriesFacts(_past(series.read(log, since=since), at)), SeriesFacts()),
         quality=read("quality", lambda: quality_facts(workspace), QualityFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
         freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),
@@ -153,6 +155,11 @@ def gather(
         schedule=read("schedule", lambda: schedule_facts(data, env, now=now), ScheduleFacts()),
     )
     return replace(facts, broken=tuple(broken))
+
+
+def _past(points: tuple[Point, ...], now: float) -> tuple[Point, ...]:
+    """The kept reports but those of a day that has not come: the clock was wrong, and they would stay the newest."""
+    return tuple(point for point in points if point.at <= now + DAY_S)
 
 
 def _sessions(workspace: Workspace) -> int:

@@ -103,7 +103,8 @@ def size(n: float) -> str:
 
 
 def span(seconds: float) -> str:
-    """Return a stretch of time for people: its two largest useful units at most."""
+    """Return a stretch of time for people in its largest useful unit; less than none, of a clock set back, is none."""
+    seconds = max(0.0, seconds)
     if seconds < 120:
         return f"{seconds:.0f} s"
     if seconds < 7200:

@@ -13,7 +13,7 @@ from support.gemini import GeminiSession, register
 from support.opencode import OpenCodeSession, database
 from support.record import make_turns
 
-from health import index_cache
+from health import index_cache, series
 from health.gather import gather
 from health.report import assess
 from health.signal import Level
@@ -506,6 +506,16 @@ def test_withheld_reasoning_is_counted(place):
     place.sync()
 
     assert place.facts().record.reasoning_withheld == 1
+
+
+def test_a_report_kept_while_the_clock_was_ahead_is_no_past(filled):
+    facts = filled.facts()
+    report = assess(facts)
+    for days in (1, 400):
+        at = NOW + timedelta(days=days - 2)
+        Log(filled.workspace).append([series.draft(facts, report.signals, report.level, at)], now=at)
+
+    assert [point.at for point in filled.facts().series.points] == [(NOW - timedelta(days=1)).timestamp()]
 
 
 def test_the_gate_is_told_as_its_file_beside_the_index_says(tmp_path):

@@ -383,3 +383,9 @@ def test_an_old_backup_that_holds_every_event_is_well(days, behind, level):
 
     assert age.level is level
     assert age.action == ("run 'recall backup /media/disk'" if level else "")
+
+
+def test_a_moment_that_a_clock_put_into_the_future_is_no_negative_time_ago():
+    ahead = well("schedule", kind="cron", last=NOW + DAY)
+
+    assert signal(ahead, "nightly_missed").text == "none; the last was 0 s ago"
