@@ -30,8 +30,9 @@ class Diagnosis:
 
     @property
     def can_run(self) -> bool:
-        """Return whether the command may be run for the person who agrees to it."""
-        return self.safe and bool(self.command) and bool(self.signal.level)
+        """Return whether the command may be run for the person who agrees to it: not where they do something first."""
+        first = self.signal.action.startswith(f"run '{self.command}")
+        return self.safe and bool(self.command) and bool(self.signal.level) and first
 
     def to_dict(self) -> dict[str, object]:
         """Return the diagnosis as plain JSON values."""

@@ -15,6 +15,7 @@ from support import health_cases
 from support.claude import ClaudeSession
 from support.command import runner
 
+from health.doctor import ailing
 from health.report import assess
 from recall.cli import doctor, group
 
@@ -227,6 +228,8 @@ def test_outside_a_project_it_is_broken(tmp_path, monkeypatch, recall):
         ("failed", ["sync", "verify"], "state", "failed sync, verify"),
         ("known", True, "tokens", "known yes"),
         ("behind", None, "version", "behind unknown"),
+        ("refused", {}, "state", "refused none"),
+        ("refused", {"used": 2}, "state", "refused used 2"),
     ],
 )
 def test_a_value_is_told_in_words(name, value, unit, said):
@@ -264,3 +267,12 @@ def test_every_command_that_a_signal_names_is_one():
                 break
         known = {option for one in group_.params for option in (*one.opts, *one.secondary_opts)}
         assert {word.partition("=")[0] for word in words if word.startswith("--")} <= known, (id, line)
+
+
+@pytest.mark.parametrize("id", ["schemas", "index", "token_estimates", "hook_last_fired.*"])
+def test_nothing_is_run_where_a_person_has_to_do_something_first(id):
+    """A newer file is read by no migration of this version, and a command cannot reinstall what it needs."""
+    report = assess(health_cases.cases()[id].fail)
+    (named,) = [one for one in ailing(report) if one.signal.id.startswith(id.removesuffix("*"))]
+    assert (named.safe, named.can_run) == (True, False)
+    assert f"then run '{named.command}'" in named.signal.action
