@@ -208,7 +208,8 @@ def _crontab(run: Run) -> bytes:
     ran = run(["crontab", "-l"], b"")
     if not ran.code:
         return ran.out
-    if b"no crontab" in ran.err.lower():
+    said = ran.err.lower()
+    if b"no crontab" in said or (b"can't open" in said and b"no such file" in said):  # the second is BusyBox's
         return b""
     raise ScheduleError(f"the crontab cannot be read: {_said(ran)}")
 

@@ -88,6 +88,21 @@ def test_a_crontab_that_cannot_be_read_is_not_overwritten():
         install("cron", JOB, {}, run)
 
 
+@pytest.mark.parametrize(
+    "said", [b"no crontab for u\n", b"crontab: can't open 'u': No such file or directory\n"], ids=["cron", "busybox"]
+)
+def test_where_there_is_no_crontab_yet_one_is_made(said):
+    table = Crontab()
+
+    def run(words: Sequence[str], given: bytes) -> Ran:
+        done = table(words, given)
+        return Ran(1, err=said) if done.code else done
+
+    install("cron", JOB, {}, run)
+
+    assert table.held == cron(JOB)
+
+
 def test_a_crontab_that_refuses_the_change_is_told_and_as_it_was():
     table = Crontab(b"5 4 * * * backup\n", refuses=b"errors in crontab file\n")
 
