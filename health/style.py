@@ -24,7 +24,7 @@ nav ul, ul.row { list-style: none; display: flex; flex-wrap: wrap; gap: .25rem 1
 .cards > div, article, figure { background: var(--box); border: 1px solid var(--line); border-radius: .5rem;
   padding: .75rem 1rem; margin: 0 }
 .cards dt { color: var(--soft) } .cards dd { margin: 0; font-size: 1.1rem }
-article { margin: .75rem 0; border-left-width: .3rem }
+article { margin: .75rem 0; border-left-width: .3rem; scroll-margin-top: 1rem }
 article.fail { color: inherit; border-left-color: var(--fail) }
 article.warn { color: inherit; border-left-color: var(--warn) }
 code { font: .9em ui-monospace, monospace; background: var(--page); border: 1px solid var(--line);

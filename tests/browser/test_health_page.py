@@ -35,6 +35,8 @@ STROKE = "name => getComputedStyle(document.querySelector(name)).stroke"
 OPACITY = "name => getComputedStyle(document.querySelector(name)).fillOpacity"
 MOVING = """() => [...document.querySelectorAll('*')].map(e => getComputedStyle(e))
     .filter(s => s.transitionDuration !== '0s' || s.scrollBehavior === 'smooth').length"""
+IN_SIGHT = """id => { const at = document.getElementById(id).getBoundingClientRect()
+    return at.top >= 0 && at.top < innerHeight }"""
 LEFT_OUT = """() => [...document.querySelectorAll('article, figure, #signals details')]
     .filter(e => getComputedStyle(e).contentVisibility !== 'visible').length"""
 BROKEN = """() => [...document.querySelectorAll('#signals td:first-child :is(span, a)')].flatMap(e => [...e.childNodes])
@@ -63,7 +65,8 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Path]:
     folder = tmp_path_factory.mktemp("pages")
     for name, (report, captures) in made.items():
         (folder / f"{name}.html").write_text(health_page.render(report, captures), encoding="utf-8")
-    return {name: folder / f"{name}.html" for name in made}
+    (folder / "largest.html").write_text(page_bench.largest(), encoding="utf-8")
+    return {name: folder / f"{name}.html" for name in (*made, "largest")}
 
 
 @pytest.fixture
@@ -149,6 +152,17 @@ def test_charts_and_levels_are_seen_in_colours_of_the_readers_own(look: Any, sch
     shades = [float(page.evaluate(OPACITY, f".year .d{nr}")) for nr in range(5)]
     assert shades == sorted(set(shades))
     assert [one["id"] for one in axe.Axe().run(page).response["violations"]] == []
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_a_signals_address_leads_to_it_though_what_lies_between_was_never_laid_out(look: Any, width: int) -> None:
+    page, _ = look("largest", width=width)
+    for id in ("signal-embedder", "signal-recall_quality"):
+        page.locator(f"#signals a[href='#{id}']").focus()
+        page.keyboard.press("Enter")
+        page.wait_for_function(IN_SIGHT, arg=id)
+
+        assert page.evaluate("() => document.querySelector(':target').id") == id
 
 
 def test_nothing_moves(look: Any) -> None:
