@@ -37,6 +37,7 @@ ASKED = "Why does the pilot use port 8080?"
 ANSWER = "The pilot uses port 8080 because the proxy of the warehouse holds port 80."
 HOSTILE = f"Which port does {EVIL} use for the pilot?"
 STEPS = 24
+HUGE = 300_000  # characters of one answer
 ALIKE = 3  # pages of one kind that are visited
 # What runs, loads or takes a page over; a page of ours has none of it.
 FORBIDDEN = frozenset(
@@ -79,6 +80,7 @@ def shop(tmp_path_factory):
         evil.add("prompt", text=HOSTILE)
         evil.add("tool_call", tool=EVIL, call_id="e", input={EVIL: EVIL})
         evil.add("reply", text=f"{EVIL} uses port 8081 for the pilot. token ghp_{'a1B2' * 9}")
+        evil.add("reply", text="z" * HUGE)
         for file in (first, evil):
             file.write(base / "RECALL_HOME" / "wire")
         for words in (["init"], ["sync"], ["index"]):
@@ -469,6 +471,14 @@ def test_long_words_open_on_demand_and_credentials_are_masked(client, shop):
     evil = shown(client, f"/session/{shop.evil}")
     assert "[secret:github-token]" in evil
     assert "ghp_" not in evil
+
+
+def test_a_page_stays_small_whatever_was_said(client, shop):
+    page = client.get(f"/session/{shop.evil}").text
+
+    assert f"and {HUGE - 12_000:,} characters more" in html.unescape(page)
+    assert "--whole" in page
+    assert len(page) < 40_000
 
 
 def test_calls_of_tools_are_one_line_with_the_names(client, shop):

@@ -20,9 +20,7 @@ if TYPE_CHECKING:
     from transcript.log import Log
 
 SESSIONS = 40
-TEXT_SHOWN, TEXT_FOLDED = 1_200, 12_000  # characters of an event that stand there, and of those that open on demand
-CALL_SHOWN = 200
-LAST_SHOWN = 160
+CALL_SHOWN, LAST_SHOWN = 200, 160  # characters
 ITEMS_BESIDE, ITEM_SHOWN = 6, 70
 
 
@@ -200,21 +198,7 @@ def _text(log: Log, event: Event) -> Html:
     from transcript.secrets import veil
 
     text = readable(log, event) if event.body else REDACTED
-    first, more = text[:TEXT_SHOWN], text[TEXT_SHOWN:]
-    if not more:
-        return parts.words(veil(text))
-    shown = text[:TEXT_FOLDED]
-    left = len(text) - len(shown)
-    return join(
-        parts.words(veil(first) + " …"),
-        parts.folded(
-            f"all {counted(len(text), 'character')}",
-            parts.words(veil(shown)),
-            tag("p", f"and {counted(left, 'character')} more: ", tag("code", f"recall show {event.pointer} --whole"))
-            if left
-            else None,
-        ),
-    )
+    return parts.long_words(veil(text), f"recall show {event.pointer} --whole")
 
 
 def _calls(log: Log, group: list[Event], looked_for: str) -> Html:

@@ -108,7 +108,7 @@ def _head(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
     session = str(body.get("asked_in", ""))
     note = str(body.get("note", ""))
     return join(
-        parts.words(_started(body) or str(body.get("prompt", ""))),
+        parts.long_words(_started(body) or str(body.get("prompt", "")), f"recall last --session {session} --json"),
         parts.facts(
             {
                 "when": parts.when(event.ts, asked.now),

@@ -15,6 +15,7 @@ from transcript.telling import counted, minute
 
 Child = Html | str | int | float | None
 LEVELS = ("ok", "warn", "fail")
+WORDS_SHOWN, WORDS_FOLDED = 1_200, 12_000  # characters that stand there, and that open on demand
 _STEPS = ((365 * 86400, "year"), (30 * 86400, "month"), (86400, "day"), (3600, "hour"), (60, "minute"))
 
 
@@ -95,6 +96,19 @@ def entry(*head: Child, below: Html | None = None, id_: str | None = None) -> Ht
 def words(text: str) -> Html:
     """Return recorded words with their lines as they are."""
     return tag("div", text, class_="words")
+
+
+def long_words(text: str, whole: str) -> Html:
+    """Return recorded words of any length: their beginning, more of them on demand, and how the rest is had.
+
+    whole is the command that prints all of them.
+    """
+    first, shown = text[:WORDS_SHOWN], text[:WORDS_FOLDED]
+    if text == first:
+        return words(text)
+    left = len(text) - len(shown)
+    rest = tag("p", f"and {counted(left, 'character')} more: ", tag("code", whole)) if left else None
+    return join(words(first + " …"), folded(f"all {counted(len(text), 'character')}", words(shown), rest))
 
 
 def block(text: str) -> Html:
