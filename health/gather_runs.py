@@ -7,12 +7,13 @@ earlier prompt holds is the task, which two runs may share, and what the summari
 
 import re
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from functools import cache
 
 from health.facts import Inherited, RunFacts
+from transcript.canonical import canonical
 from transcript.errors import RecordError
 from transcript.event import Event, moment
 from transcript.injected import strip_blocks
@@ -25,30 +26,19 @@ WORDS = 8
 LEAST_SHARED, LEAST_SHARE = 8, 0.03
 FORM = 4  # sessions whose summaries hold the same words
 _MARKS = Sieve((type_field("mark"),))
-_SAID = Sieve((type_field("conversation_turn"), type_field("system")))
+_KINDS = (type_field("conversation_turn"), type_field("system"))
+_SAID = Sieve(_KINDS, groups=((b'"kind":"prompt"', b'"kind":"summary"', b'"subtype":"compact_boundary"'),))
 _WORD = re.compile(r"\w+")
 Grams = frozenset[tuple[str, ...]]
 
 
 @dataclass(slots=True)
 class Session:
-    """A session as far as it is looked at: what stands before its first answer, its prompts, its summaries."""
+    """A session as far as it is looked at: its first event, its prompts, its summaries."""
 
-    opening: list[Event] = field(default_factory=list)
+    first: Event
     prompts: list[Event] = field(default_factory=list)
     summaries: list[Event] = field(default_factory=list)
-    answered: bool = False
-
-    def take(self, event: Event) -> None:
-        """Take in one more event; a compaction after the first answer is the session's own."""
-        kind = event.body.get("kind") if event.type == "conversation_turn" else ""
-        self.answered = self.answered or kind == "reply"
-        if not self.answered and (kind or _is_boundary(event)):
-            self.opening.append(event)
-        if kind == "prompt":
-            self.prompts.append(event)
-        elif kind == "summary":
-            self.summaries.append(event)
 
 
 def run_facts(workspace: Workspace, *, now: datetime, log: Log | None = None) -> RunFacts:
@@ -70,18 +60,32 @@ def run_facts(workspace: Workspace, *, now: datetime, log: Log | None = None) ->
 
 
 def sessions(log: Log) -> dict[str, Session]:
-    """Return the sessions of the record in the order of their first turns, without what sub-agents said."""
+    """Return the sessions of the record in the order in which they began, without what sub-agents said."""
     found: dict[str, Session] = {}
     for event in log.read(sieve=_SAID):
-        if event.type in ("conversation_turn", "system") and event.body and not event.body.get("worker"):
-            found.setdefault(event.session, Session()).take(event)
-    return {name: one for name, one in found.items() if one.opening and not name.startswith("recall:")}
+        kind = _kind(event)
+        if kind in ("prompt", "summary", "boundary") and not event.session.startswith("recall:"):
+            session = found.setdefault(event.session, Session(event))
+            if kind != "boundary":
+                (session.prompts if kind == "prompt" else session.summaries).append(event)
+    return found
 
 
 def _begun_after(mark: Event, held: dict[str, Session]) -> str:
     """Return the first session that the record has from after a mark, "" for none: one that went on began before it."""
     at = moment(mark.ts)
-    return next((name for name, s in held.items() if s.opening[0].seq > mark.seq and moment(s.opening[0].ts) >= at), "")
+    return next((name for name, s in held.items() if s.first.seq > mark.seq and moment(s.first.ts) >= at), "")
+
+
+def _opening(log: Log, first: Event) -> Iterator[Event]:
+    """Yield what a session was given before its first answer; a compaction after that is its own."""
+    yield first
+    for event in log.read(first.position, sieve=Sieve(_KINDS, groups=((canonical(first.session),),))):
+        kind = _kind(event) if event.session == first.session else ""
+        if kind == "reply":
+            return
+        if kind:
+            yield event
 
 
 def inherited(log: Log, held: dict[str, Session], runs: Iterable[str]) -> tuple[Inherited, ...]:
@@ -96,7 +100,7 @@ def inherited(log: Log, held: dict[str, Session], runs: Iterable[str]) -> tuple[
 
     found = []
     for name in runs:
-        opening = held[name].opening
+        opening = list(_opening(log, held[name].first))
         given = frozenset().union(*(of_event(event.id) for event in opening))
         others = {other: session for other, session in held.items() if other != name}
         shared = {other: given & grams(session.summaries, opening[0].seq) for other, session in others.items()}
@@ -108,14 +112,19 @@ def inherited(log: Log, held: dict[str, Session], runs: Iterable[str]) -> tuple[
         of, words = max(own.items(), key=lambda told: len(told[1]), default=("", frozenset()))
         share = len(words) / max(1, len(given))
         told = len(words) >= LEAST_SHARED and share >= LEAST_SHARE
-        compacted = any(_is_boundary(event) or event.body.get("kind") == "summary" for event in opening)
+        compacted = any(_kind(event) in ("summary", "boundary") for event in opening)
         if compacted or told:
             found.append(Inherited(name, compacted, share if told else 0.0, of if told else ""))
     return tuple(found)
 
 
-def _is_boundary(event: Event) -> bool:
-    return event.type == "system" and event.body.get("subtype") == "compact_boundary"
+def _kind(event: Event) -> str:
+    """Return the kind of a turn, "boundary" for that of a compaction, "" for anything else and for sub-agents."""
+    if event.body.get("worker"):
+        return ""
+    if event.type == "conversation_turn":
+        return str(event.body.get("kind", ""))
+    return "boundary" if event.type == "system" and event.body.get("subtype") == "compact_boundary" else ""
 
 
 def _grams(text: str) -> Grams:
