@@ -5,7 +5,6 @@ from collections.abc import Callable
 from dataclasses import replace
 from datetime import timedelta
 
-import apsw
 import numpy as np
 
 from eval.planted_project import DIMENSION, HARNESS, Project
@@ -58,14 +57,8 @@ def future_stamp(project: Project) -> None:
 def locked_store(project: Project) -> None:
     """Hold the index's write lock while an exchange comes in, so that nothing of it can be indexed."""
     project.say("session-late", "Which valve leaks?", "The third valve from the left.")
-    holder = apsw.Connection(str(project.workspace.index_path))
-    holder.execute("BEGIN IMMEDIATE")
-    try:
-        with Swapped(writer, "LOCK_SECONDS", 0.0), Store.open(project.workspace.index_path, "w") as store:
-            store.run("PRAGMA busy_timeout = 0")
-            _fails(lambda: writer.index(project.workspace, store, project.settings, now=project.now))
-    finally:
-        holder.close()
+    with Store.open(project.workspace.index_path, "w") as store, damage.locked(store):
+        _fails(lambda: writer.index(project.workspace, store, project.settings, now=project.now))
 
 
 def words_only(project: Project) -> None:

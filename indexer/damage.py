@@ -1,6 +1,10 @@
 """Damages an index as faults and foreign programs were seen to do it: for replays of incidents, and nothing else."""
 
+import contextlib
+from collections.abc import Iterator
 from itertools import islice
+
+import apsw
 
 from indexer.passage_words import words
 from indexer.rows import SUPERSEDED
@@ -74,3 +78,15 @@ def put_vector(store: Store, vector: Vectors) -> None:
     first = min(store.vectors.ids())
     with store.transaction():
         store.vectors.add([first], vector)
+
+
+@contextlib.contextmanager
+def locked(store: Store) -> Iterator[None]:
+    """Let another connection hold the write lock for as long as this lasts, and this store wait for nothing."""
+    holder = apsw.Connection(str(store.path))
+    holder.execute("BEGIN IMMEDIATE")
+    store.run("PRAGMA busy_timeout = 0")
+    try:
+        yield
+    finally:
+        holder.close()
