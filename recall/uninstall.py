@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from recall import hooks_install, launcher, nights, schedule_install, service, service_control, spawn
+from recall import hooks_install, launcher, schedule_install, service, service_control, spawn
 from recall.hook_client import ADDRESS
 from transcript import git_exclude, kept_out, marks
 from transcript.belonging import ID_FILE
@@ -69,7 +69,7 @@ class Leaving:
         return found + [f"stays     {sentence}" for sentence in self.stuck]
 
 
-def plan(data: Path, *, purge: bool) -> Leaving:
+def plan(data: Path, env: Mapping[str, str], *, purge: bool) -> Leaving:
     """Return what would go. Writes nothing."""
     path = launcher.launcher_path(data)
     hooks, stuck = hooks_install.plan_removals(data)
@@ -77,7 +77,7 @@ def plan(data: Path, *, purge: bool) -> Leaving:
         hooks=tuple(hooks),
         stuck=tuple(stuck),
         launcher=path if path.exists() else None,
-        schedule=nights.read(data).kind,
+        schedule=schedule_install.holder(data, env),
         service=_running_service(data),
         data=data if purge and data.exists() else None,
         projects=tuple(_projects(data)) if purge else (),

@@ -25,7 +25,7 @@ def command(app: App, purge: bool, dry_run: bool, yes: bool) -> None:
     """
     from recall.uninstall import carry_out, plan
 
-    leaving = plan(app.data, purge=purge)
+    leaving = plan(app.data, app.env, purge=purge)
     say("\n".join(leaving.lines()) or "nothing of recall is here")
     if dry_run:
         note("dry run: nothing was removed")

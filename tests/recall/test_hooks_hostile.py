@@ -135,7 +135,7 @@ def test_an_uninstallation_that_was_killed_is_finished_by_the_next_one(root, dat
     before, step = tree(root), 1
 
     def leave() -> None:
-        uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=lambda line: None)
+        uninstall.carry_out(uninstall.plan(data, os.environ, purge=True), data, os.environ, say=lambda line: None)
 
     while True:
         init(root, data)
@@ -234,7 +234,7 @@ def test_uninstalling_names_a_file_it_cannot_edit_and_takes_everything_else_away
     file.write_text("{broken")
     said: list[str] = []
 
-    leaving = uninstall.plan(data, purge=False)
+    leaving = uninstall.plan(data, os.environ, purge=False)
     uninstall.carry_out(leaving, data, os.environ, say=said.append)
 
     assert [str(file) in sentence for sentence in leaving.stuck] == [True]

@@ -173,8 +173,11 @@ def test_installed_again_after_months_it_owes_no_night_from_before(world):
     assert world.health()[1] == (Level.OK, "none is due yet")
 
 
-def test_uninstall_takes_the_call_out(world):
+@pytest.mark.parametrize("known", [True, False])
+def test_uninstall_takes_the_call_out(world, known):
     world.call("schedule", "install")
+    if not known:
+        (world.data / nights.FILE).unlink()
 
     planned = world.call("uninstall", "--dry-run")
     world.call("uninstall")

@@ -44,7 +44,7 @@ def test_planning_touches_nothing_and_names_what_goes(root, data):
     set_up(root, data)
     before = everything(root.parent)
 
-    lines = uninstall.plan(data, purge=True).lines()
+    lines = uninstall.plan(data, os.environ, purge=True).lines()
 
     assert everything(root.parent) == before
     text = "\n".join(lines)
@@ -59,7 +59,7 @@ def test_planning_touches_nothing_and_names_what_goes(root, data):
 def test_a_plan_without_purge_leaves_the_projects_own_lines_out(root, data):
     set_up(root, data)
 
-    lines = uninstall.plan(data, purge=False).lines()
+    lines = uninstall.plan(data, os.environ, purge=False).lines()
 
     assert [line.split()[1] for line in lines if line.startswith("git")] == ["/.claude/settings.local.json"]
 
@@ -68,7 +68,7 @@ def test_the_ignore_line_of_a_folder_that_stays_is_not_in_the_plan(root, data):
     set_up(root, data)
     (root / ".recall" / "notes.txt").write_text("theirs")
 
-    lines = uninstall.plan(data, purge=True).lines()
+    lines = uninstall.plan(data, os.environ, purge=True).lines()
 
     assert [line.split()[1] for line in lines if line.startswith("git")] == ["/.claude/settings.local.json", ".coord/"]
 
@@ -82,7 +82,7 @@ def test_purge_leaves_nothing_of_ours_and_all_of_theirs(root, data):
     set_up(root, data)
     keep_out(str(data), b"80b5532c", OPTED_OUT)
 
-    uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=print)
+    uninstall.carry_out(uninstall.plan(data, os.environ, purge=True), data, os.environ, say=print)
 
     assert (everything(root), everything(home)) == before
     assert not data.exists()
@@ -92,7 +92,7 @@ def test_purge_leaves_nothing_of_ours_and_all_of_theirs(root, data):
 def test_without_purge_the_records_stay(root, data):
     set_up(root, data)
 
-    uninstall.carry_out(uninstall.plan(data, purge=False), data, os.environ, say=print)
+    uninstall.carry_out(uninstall.plan(data, os.environ, purge=False), data, os.environ, say=print)
 
     assert (data / "workspaces").is_dir()
     assert (root / ".recall" / "config.toml").exists()
@@ -104,7 +104,7 @@ def test_something_of_somebody_else_in_our_folder_stays(root, data):
     set_up(root, data)
     (root / ".recall" / "notes.txt").write_text("theirs")
 
-    uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=print)
+    uninstall.carry_out(uninstall.plan(data, os.environ, purge=True), data, os.environ, say=print)
 
     assert [path.name for path in (root / ".recall").iterdir()] == ["notes.txt"]
 
@@ -117,7 +117,7 @@ def test_a_data_folder_that_holds_other_things_keeps_them(root, data):
     set_up(root, data)
     said = []
 
-    uninstall.carry_out(uninstall.plan(data, purge=True), data, os.environ, say=said.append)
+    uninstall.carry_out(uninstall.plan(data, os.environ, purge=True), data, os.environ, say=said.append)
 
     assert sorted(path.name for path in data.iterdir()) == ["photos", "thesis.txt"]
     assert "holds what recall did not write (photos, thesis.txt)" in said[0]
@@ -125,7 +125,7 @@ def test_a_data_folder_that_holds_other_things_keeps_them(root, data):
 
 def test_a_settings_file_that_cannot_be_edited_is_named_and_the_rest_goes(root, data):
     set_up(root, data)
-    leaving = uninstall.plan(data, purge=True)
+    leaving = uninstall.plan(data, os.environ, purge=True)
     (root / ".claude" / "settings.local.json").write_text("{}")
     said = []
 
@@ -143,7 +143,7 @@ def test_a_running_service_is_gone_before_its_folder(root, data, monkeypatch, re
     set_up(root, data)
     run_client(data, event("SessionStart", root, source="startup"))
     wait_for(lambda: call(data, "status", site=SITE) is not None)
-    leaving = uninstall.plan(data, purge=True)
+    leaving = uninstall.plan(data, os.environ, purge=True)
     assert f"service   process {service_pids(data)[0]} is stopped" in leaving.lines()
 
     uninstall.carry_out(leaving, data, os.environ, say=print)
