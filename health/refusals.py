@@ -9,11 +9,13 @@ import re
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from pathlib import Path
+from uuid import UUID
 
 from consolidation import coord_schema, drafter, loader, packs, review_protocol
+from consolidation.keys import KeyStore
 from health.facts import RefusalFacts
 from indexer import embedder
-from recall import config, harness, show
+from recall import config, harness, hooks_install, show
 from transcript import backup_files, curation, event, export
 from transcript.adapters import registry
 from transcript.errors import RecallError
@@ -57,6 +59,20 @@ def refusal_facts(parsers: Iterable[Parser]) -> RefusalFacts:
 
 def _setting(key: str) -> Callable[[str], object]:
     return lambda text: config.load(_NOWHERE, None, {}, {key: text})
+
+
+def _proposal(field: str, within: str = "") -> Callable[[str], object]:
+    action: dict[str, object] = {"operation": "add", "target_ref": None, "summary": "x", "evidence_refs": []}
+    sound = {
+        "schema_version": coord_schema.SCHEMA_VERSION, "proposal_id": str(UUID(int=0)), "source_task": "x",
+        "created_at": _AT.ts, "state": coord_schema.STATES[0], "decision": None, "action": action,
+    }  # fmt: skip
+
+    def take(text: str) -> object:
+        changed = {"action": {**action, field or text: text}} if within else {field or text: text}
+        return coord_schema.checked({**sound, **changed})
+
+    return take
 
 
 def _memory(field: str) -> Callable[[str], object]:
@@ -110,7 +126,11 @@ PARSERS = (
     Parser("settings", lambda text: config.load(_NOWHERE, None, {}, {f"gate.{text}": "1"})),
     Parser("settings", lambda text: config.load(_NOWHERE, None, {f"{config.PREFIX}GATE_{text}": "1"})),
     Parser("proposals", lambda text: coord_schema.parse(text.encode()), bounded=True),
-    Parser("proposals", lambda text: coord_schema.checked({text: text})),
+    *(
+        Parser("proposals", _proposal(name))
+        for name in ("", "proposal_id", "source_task", "created_at", "state", "action")
+    ),
+    *(Parser("proposals", _proposal(name, "action")) for name in ("", "operation", "target_ref", "kind", "subject")),
     *(Parser("memory files", _memory(name)) for name in ("type", "kind", "privacy", "valid_from", "metadata")),
     Parser(
         "memory files", lambda text: loader.document("x.md", f"---\n{text}: [\n---\nIt holds.\n".encode()), bounded=True
@@ -142,6 +162,8 @@ PARSERS = (
     Parser("pointers", lambda text: show.parse_pointer(f"#{text}") and ""),
     Parser("pointers", lambda text: show.parse_pointer(f"{text}#5-{text}") and ""),
     Parser("models", lambda text: embedder.check(text, data_home=str(_NOWHERE))),
+    Parser("keys", lambda text: KeyStore(_NOWHERE).by_id(text)),
+    Parser("hook installs", lambda text: hooks_install.plan_install(text, "user", _NOWHERE, _NOWHERE, {})),
     Parser("adapters", lambda text: registry.harness_of(text, ["claude-code"])),
     Parser("hook payloads", _hook),
 )
