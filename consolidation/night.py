@@ -67,17 +67,19 @@ def night(
     full: bool = False,
     dry_run: bool = False,
     trigger: str = "nightly",
+    wait_s: float = 0.0,
     on_part: OnStage = lambda _name: None,
 ) -> Night:
     """Do everything that can be done while nobody works; a part that fails does not keep the later ones from it.
 
-    full reads and verifies the whole record. A dry run consolidates without writing and leaves the other parts out.
+    Another consolidation is waited for as long as wait_s. full reads and verifies the whole record. A dry run
+    consolidates without writing and leaves the other parts out.
     """
     if dry_run:
         made = _Night(deps, settings, now, full, trigger, on_part, dry_run=True)
         made.consolidate()
         return Night(made.state, tuple(made.parts), made.report)
-    with alone(deps.workspace) as other:
+    with alone(deps.workspace, wait_s=wait_s) as other:
         if other:
             return Night(BUSY, (Part("lock", SKIPPED, note=other),))
         began = time.monotonic()

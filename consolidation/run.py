@@ -143,10 +143,10 @@ def consolidate(
 
 
 @contextmanager
-def alone(workspace: Workspace) -> Iterator[str]:
-    """Hold a workspace's consolidation; yields "" or, where another holds it, a line that says so."""
+def alone(workspace: Workspace, *, wait_s: float = 0.0) -> Iterator[str]:
+    """Hold a workspace's consolidation; yields "" or, where another holds it for all of wait_s, a line that says so."""
     lock = FileLock(workspace.run_dir / LOCK)
-    if not lock.acquire():
+    if not lock.acquire(wait_s):
         yield f"another consolidation of this workspace runs (process {holder(lock.path) or '?'}); nothing done"
         return
     try:

@@ -23,11 +23,26 @@ if TYPE_CHECKING:
 @click.option("--full", is_flag=True, help="Read the whole record again, not only what is new.")
 @click.option("--dry-run", is_flag=True, help="Show everything it would write, and write nothing.")
 @click.option("--no-review", is_flag=True, help="Ask no reviewer; the computed checks remain.")
+@click.option(
+    "--wait",
+    "wait_s",
+    type=click.FloatRange(min=0),
+    default=0.0,
+    metavar="SECONDS",
+    help="With --nightly: so long for one that works here already.",
+)
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
 @pass_app
 def command(
-    app: App, ctx: click.Context, nightly: bool, full: bool, dry_run: bool, no_review: bool, as_json: bool
+    app: App,
+    ctx: click.Context,
+    nightly: bool,
+    full: bool,
+    dry_run: bool,
+    no_review: bool,
+    wait_s: float,
+    as_json: bool,
 ) -> None:
     """Make memories of what is new in the record.
 
@@ -66,7 +81,7 @@ def command(
     deps = deps_of(app, app.writable_workspace(), review=not no_review)
     if nightly:
         with Progress("working") as bar:
-            done = night(deps, settings, now=now, full=full, on_part=shown(bar))
+            done = night(deps, settings, now=now, full=full, wait_s=wait_s, on_part=shown(bar))
         emit(night_json(done)) if as_json else say_night(done)
         ctx.exit(1 if any(part.state == FAILED for part in done.parts) else 0)
     with Progress("working") as bar:

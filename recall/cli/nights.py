@@ -20,6 +20,7 @@ from recall.operations_settings import LogSettings
 from transcript.errors import WorkspaceError
 
 GOODBYE_S = 10.0
+WAIT_S = 300.0  # for a consolidation that a session's end has started
 NIGHT = ("consolidate", "--nightly", "--json")
 
 
@@ -70,7 +71,7 @@ def night_of(root: Path, seconds: float, data: Path, env: Mapping[str, str]) -> 
     own = {name: value for name, value in env.items() if name != "RECALL_CHILD"}  # a child of ours captures nothing
     try:
         child = subprocess.Popen(
-            [*isolated(), *NIGHT],
+            [*isolated(), *NIGHT, "--wait", f"{min(WAIT_S, seconds / 2):.0f}"],
             cwd=root,
             env={**own, "RECALL_HOME": str(data)},
             stdin=subprocess.DEVNULL,

@@ -1,6 +1,7 @@
 """The nightly job: every part told, nothing twice, whatever the clock does."""
 
 import json
+import threading
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
@@ -102,6 +103,18 @@ def test_a_run_that_comes_while_another_works_ends_at_once(project: Running) -> 
     assert "nothing done" in done.parts[0].note
     assert project.events("memory.candidate") == []
     assert last(project.workspace) == {}
+
+
+def test_a_night_that_may_wait_begins_when_the_other_has_ended(project: Running) -> None:
+    lock = FileLock(project.workspace.run_dir / LOCK)
+    assert lock.acquire()
+    ends = threading.Timer(0.2, lock.release)
+    ends.start()
+
+    done = night(project.deps(), project.settings, now=NOW, wait_s=60)
+    ends.join()
+
+    assert done.state == "complete"
 
 
 def broken(*_: object) -> int:
