@@ -31,6 +31,7 @@ from transcript.verify import verify
 
 HOUR = 3600
 MARK = re.compile(r"\bturn-(\d{6})\b")
+JOB = re.compile(r"/run/(?:capture|checkpoint)-")  # the lock that each names in its command line
 THINGS = ["proxy", "importer", "scheduler", "mailer", "cache", "gateway", "ledger", "search", "billing", "export"]
 SAMPLE_EVERY = 20  # turns
 SETTLE_S = 3600.0  # embedding what weeks said in minutes takes its time
@@ -339,7 +340,7 @@ class _Soak:
     def _settle(self) -> None:
         """Wait for captures that run, then take in what the last ones left: a user's next session does the same."""
         until = time.monotonic() + SETTLE_S
-        while any("_job" in words for words in self.world.processes().values()) and time.monotonic() < until:
+        while any(JOB.search(words) for words in self.world.processes().values()) and time.monotonic() < until:
             time.sleep(0.2)
         self.world.command("sync")
 
