@@ -55,7 +55,9 @@ def heartbeat(hook: HookFacts, now: float, *, warn_seconds: float = 1800, fail_s
     )
     action = ""
     if level:
-        text += f"; the harness wrote for {span(silent)} after that"
+        text += (
+            f"; the harness wrote for {span(silent)} after {'it was installed' if hook.last_fired is None else 'that'}"
+        )
         ask = TRUST.get(hook.harness, f"start {hook.harness} anew")
         action = f"{ask}; then run 'recall enable-hooks {hook.harness}'"
     return Signal(

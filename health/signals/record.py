@@ -135,7 +135,7 @@ def file_modes(record: RecordFacts) -> Signal:
         ("file or folder is open to other users", "files or folders are open to other users"),
         limits=NONE_ALLOWED_FAIL if record.events else NONE_ALLOWED_WARN,
         meaning="Folders are 0700 and files 0600: transcripts hold secrets.",
-        action="run 'chmod -R go-rwx' on the data folder",
+        action="run 'chmod -R go-rwx' on the data folder, which 'recall config' names",
         details=record.open_to_others[:20],
     )
 

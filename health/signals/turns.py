@@ -129,7 +129,7 @@ def bad_query_vectors(turns: TurnFacts) -> Signal:
         ("prompt had no usable vector", "prompts had no usable vector"),
         limits=Limits(warn=0),
         meaning="Such a prompt is searched by words only.",
-        action="run 'recall model add FILE' if the model is damaged",
+        action="run 'recall doctor embedder'; where the model is damaged, 'recall model add FILE' puts it back",
     )
 
 

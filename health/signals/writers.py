@@ -13,7 +13,7 @@ def index_writers(index: IndexFacts) -> Signal:
     more = index.unaccounted
     parts = [f"unknown: {', '.join(name[:40] for name in unknown[:2])}"] if unknown else []
     if more:
-        fewer = "" if more > 0 else " that are gone"
+        fewer = "" if more > 0 else f" that {'is' if more == -1 else 'are'} gone"
         parts.append(f"no run accounts for {counted(abs(more), 'row')}{fewer}")
     return Signal(
         id="index_writers",

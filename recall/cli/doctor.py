@@ -123,7 +123,8 @@ def _part(name: str, value: object, unit: str) -> str:
             return f"{said.removesuffix(' seconds')} {span(value)}"
         if unit == "bytes" or name.endswith("bytes"):
             return f"{said} {size(value)}"
-        return f"{said} {value:.0%}" if unit == "share" or name.endswith("share") else f"{said} {value:,.6g}"
+        is_share = name.endswith("share") or (unit == "share" and isinstance(value, float))
+        return f"{said} {value:.0%}" if is_share else f"{said} {value:,.6g}"
     if isinstance(value, Mapping):
         value = [_part(str(key), one, unit) for key, one in value.items()] or ["none"]
     return f"{said} {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"

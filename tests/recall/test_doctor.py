@@ -222,6 +222,7 @@ def test_outside_a_project_it_is_broken(tmp_path, monkeypatch, recall):
         ("index", 53_000_000, "bytes", "index 53.0 MB"),
         ("bytes", 40_000, "count", "bytes 40.0 KB"),
         ("words", 0.6, "share", "words 60%"),
+        ("passages", 1, "share", "passages 1"),
         ("kept_out_share", 0.5, "ratio", "kept out share 50%"),
         ("margin", -545_000, "tokens", "margin -545,000"),
         ("p95", 1001.5, "ms", "p95 1,001.5"),
