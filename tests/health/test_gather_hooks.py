@@ -133,6 +133,25 @@ def test_deadlines_are_counted_by_stage(place):
     assert turn_facts(place[0], last=3, data=data, now=0.0).deadline_misses == {"words:search": 1}
 
 
+def test_searches_that_failed_and_tokens_that_were_estimated_are_counted_by_kind(place):
+    """Case store-fts-syntax 5 (NousResearch/hermes-agent#40541): a failure is not the same as no hits."""
+    _, data, _ = place
+    for kind in ("words_no_fts5", "index:LockBusy", "index:LockBusy", "tokens_estimated", "payload_not_json"):
+        hook_counters.add(data, "claude-code", kind)
+
+    found = turn_facts(place[0], last=3, data=data, now=0.0)
+
+    assert (found.lexical_failures, found.estimated) == ({"words_no_fts5": 1, "LockBusy": 2}, 1)
+
+
+@pytest.mark.parametrize(("found", "cut"), [(49, 0), (50, 1)])
+def test_a_turn_that_found_all_that_is_weighed_counts_as_cut(place, found, cut):
+    """Case store-knn-limit 4 (asg017/sqlite-vec#157)."""
+    keep(place, Turn("", (), "low_evidence", candidates=found))
+
+    assert turn_facts(place[0], last=3, data=place[1], now=NOW.timestamp()).cut == cut
+
+
 def test_the_hooks_own_interpreter_is_asked(place):
     """Case store-no-extension (asg017/sqlite-vec#83): the report shows interpreter, SQLite and FTS5 of the hook."""
     _, data, _ = place

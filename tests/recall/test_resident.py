@@ -292,6 +292,17 @@ def test_a_failure_in_the_engine_is_the_clients_turn_and_counted(data, workspace
     assert [row["mode"] for row in ledger_rows(workspace)] == ["words"]
 
 
+def test_a_turn_whose_tokens_had_to_be_estimated_is_counted(data, workspace, monkeypatch):
+    """Case count-special-tokens (openai/tiktoken#290): the counter raises, the turn is answered, health is told."""
+    monkeypatch.setattr("indexer.tokens._encoding", lambda: None)
+    made = resident(data, StubEmbedder)
+
+    found = [ask(made) for _ in range(2)]
+
+    assert ["7443" in text for text in found] == [True, True]
+    assert counted(data) == {"tokens_estimated": 2}
+
+
 def test_settings_of_a_project_are_followed_within_seconds(data, monkeypatch):
     more = ("Does the invoice gateway listen anywhere else?", "No, port 7443 is the only one it listens on.")
     workspace = remember(data, project(), (ASKED, SAID), more)
