@@ -28,10 +28,10 @@ from transcript.log import Log
 from transcript.workspace import Workspace
 
 COUNTED_DAYS = 7
-# Kinds of hook_counters that are the service's ordinary comings and goings.
-ORDINARY = ("service_", "payload_other_harness", "reader_gone")
 WORDS_FAILED = ("words_no_fts5", "words_index_unreadable")
 ESTIMATED = "tokens_estimated"
+# Kinds of hook_counters that kept no call from its answer.
+ORDINARY = ("service_", "payload_other_harness", "reader_gone", ESTIMATED)
 _PROBE = (
     "import sqlite3,json,sys;c=sqlite3.connect(':memory:');"
     "f=any('FTS5' in r[0] for r in c.execute('pragma compile_options'));"

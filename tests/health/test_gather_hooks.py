@@ -96,7 +96,7 @@ def test_the_last_firing_is_that_of_this_project(place):
 
 def test_failures_are_counted_and_ordinary_events_are_not(place):
     _, data, _ = place
-    for kind in ("payload_not_json", "payload_not_json", "service_gone", "payload_other_harness"):
+    for kind in ("payload_not_json", "payload_not_json", "service_gone", "payload_other_harness", "tokens_estimated"):
         hook_counters.add(data, "claude-code", kind)
 
     (found,) = hook_facts(place[0], data, now=0.0, native_last_write={})
