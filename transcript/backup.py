@@ -150,14 +150,14 @@ def check(place: Path) -> Checked:
 
 def read_manifest(place: Path) -> Manifest:
     """Return what a backup says it holds; BackupError when it is none, damaged, or of a newer version."""
+    if not (place / MANIFEST).is_file():
+        raise BackupError(f"{place} holds no backup: {MANIFEST} is missing")
     try:
         fields = json.loads((place / MANIFEST).read_bytes())
         held = fields.pop("check")
         schema, head = fields.pop("schema_version"), Head(**fields.pop("head"))
         files = tuple(Stored(**one) for one in fields.pop("files"))
         manifest = Manifest(head=head, files=files, **{**fields, "roots": tuple(fields["roots"])})
-    except FileNotFoundError:
-        raise BackupError(f"{place} holds no backup: {MANIFEST} is missing") from None
     except (ValueError, KeyError, TypeError, AttributeError, RecursionError):
         raise BackupError(f"{place / MANIFEST} cannot be read as a backup's manifest; take another backup") from None
     if type(schema) is not int or schema > SCHEMA:
@@ -229,6 +229,9 @@ def _place(workspace: Workspace, target: Path, data: Path) -> Path:
     real, home = Path(os.path.realpath(target)), Path(os.path.realpath(data))
     if real == home or home in real.parents:
         raise BackupError(f"{target} lies in the data folder itself; name a folder on another disk")
+    root = workspace.root and Path(os.path.realpath(workspace.root))
+    if root and (real == root or root in real.parents):
+        raise BackupError(f"{target} lies in the project, whose git would take every word along; name another folder")
     place = real / (f"recall-{USER}" if workspace.id == USER else workspace.id)
     if place.exists() and not (place / MANIFEST).exists():
         begun = {FILES, "lock", *(path.name for path in place.glob(f".{MANIFEST}.*"))}

@@ -357,6 +357,24 @@ def test_nothing_is_written_where_something_else_stands(here, tmp_path):
     assert tree(other) == {"letter.txt": b"mine"}
 
 
+def test_the_project_itself_gets_no_copy_of_every_word(here):
+    project, _ = here
+    (project.root / "link").symlink_to(project.root / "docs")
+    for target in (project.root, project.root / "docs" / "backup", project.root / "link"):
+        with pytest.raises(BackupError, match="lies in the project"):
+            backup(project.workspace, target, now=NOW)
+    assert not (project.root / "docs").exists()
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no such files here")
+def test_a_manifest_that_is_no_file_is_none(here):
+    (place_of(here) / MANIFEST).unlink()
+    os.mkfifo(place_of(here) / MANIFEST)
+
+    with pytest.raises(BackupError, match=r"manifest\.json is missing"):
+        check(place_of(here))
+
+
 def test_a_newer_versions_backup_is_not_touched(here):
     project, disk = here
     path = place_of(here) / MANIFEST
