@@ -50,7 +50,7 @@ def envelope_noise(index: IndexFacts) -> Signal:
         level=level,
         text=f"{index.envelopes:,} of {counted(index.prompts, 'passage')} of prompts are a client's own ({share:.0%})",
         meaning="Notices and wrappers that nobody typed crowd out what somebody did; a pasted log counts, too.",
-        action="run 'recall index rebuild'; if it stays, name the agent and its version in a report" if level else "",
+        action="name the agent and its version in a report; 'recall forget' takes out what hurts" if level else "",
         limits=ENVELOPES,
     )
 
@@ -160,8 +160,6 @@ KNOWN = (
         "index.sqlite",
         warn="> 20 %, from 50 prompts on",
         fail="> 60 %",
-        remedy="index rebuild",
-        safe=True,
     ),
     Known(
         "superseded_injected",
