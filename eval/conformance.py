@@ -8,8 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from eval.conformance_item import ACTOR, SHOWN, TURN, Claim, Item, Project, Seen, json_of, log_file, plain, rows, run
-from health.facts import Facts, IndexFacts, StandingFacts
+from health.facts import Facts, IndexFacts
 from health.facts_machine import BackendFacts
+from health.facts_memories import StandingFacts
 from health.known import Area
 from health.report import assess
 from health.signal import Level

@@ -10,24 +10,18 @@ from typing import TypeVar
 
 from health import series
 from health.facts import (
-    ApprovalFacts,
     CaptureFacts,
-    CheckpointFacts,
     Facts,
     IndexFacts,
     IndexRunFacts,
     JudgedFacts,
-    LoaderFacts,
-    MemoryFacts,
     Point,
     QualityFacts,
     RecordFacts,
     RefusalFacts,
     RunFacts,
     SeriesFacts,
-    StandingFacts,
     TurnFacts,
-    WindowFacts,
     WorkerFacts,
 )
 from health.facts_machine import (
@@ -39,6 +33,7 @@ from health.facts_machine import (
     ScheduleFacts,
     ServiceFacts,
 )
+from health.facts_memories import ApprovalFacts, CheckpointFacts, LoaderFacts, MemoryFacts, StandingFacts, WindowFacts
 from health.gather_approvals import approval_facts
 from health.gather_backup import backup_facts
 from health.gather_capture import capture_facts

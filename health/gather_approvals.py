@@ -7,7 +7,7 @@ from pathlib import Path
 from consolidation.coord_desk import CoordDesk
 from consolidation.coord_verify import verify
 from consolidation.signatures import newest
-from health.facts import ApprovalFacts
+from health.facts_memories import ApprovalFacts
 from recall.governance_settings import ApprovalSettings
 from transcript.coord_codes import WARNINGS
 from transcript.errors import RecordError, WorkspaceError

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from itertools import islice, pairwise
 
-from health.facts import CheckpointFacts
+from health.facts_memories import CheckpointFacts
 from indexer.store import Store
 from transcript.errors import RecordError, StoreError
 from transcript.event import Event, Position, moment

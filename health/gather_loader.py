@@ -8,7 +8,7 @@ from pathlib import Path
 
 from consolidation import loader
 from consolidation.standing_files import shown
-from health.facts import LoaderFacts
+from health.facts_memories import LoaderFacts
 from transcript.errors import ConfigError
 from transcript.projections.memory_files import EDITED
 

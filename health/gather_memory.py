@@ -9,7 +9,7 @@ from consolidation.compaction import states
 from consolidation.keys import KeyStore
 from consolidation.stats import checkpoints, stats, told
 from consolidation.triggers import due
-from health.facts import MemoryFacts
+from health.facts_memories import MemoryFacts
 from indexer.rows import SUPERSEDED, StandingRow
 from indexer.store import Store
 from recall.memory_settings import ConsolidationSettings

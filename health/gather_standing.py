@@ -4,7 +4,7 @@ from pathlib import Path
 
 from consolidation import standing_files
 from consolidation.steps_standing import CONFLICTS
-from health.facts import StandingFacts
+from health.facts_memories import StandingFacts
 from recall.governance_settings import StandingSettings
 from recall.standing_context import LOADED, OTHER_ROLE, OVER, chosen, held
 from recall.standing_places import EMPTY, IDENTITY, MEMORY, USER, places, refreshed

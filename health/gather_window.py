@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 
-from health.facts import WindowFacts
+from health.facts_memories import WindowFacts
 from health.record_pass import SUMMARIES
 from recall import window_host
 from recall.memory_settings import ConsolidationSettings

@@ -1,7 +1,8 @@
 """Approvals: what waits for a person and for how long, what was refused, whether files and signatures hold."""
 
 from consolidation.signatures import CODES
-from health.facts import ApprovalFacts, Facts
+from health.facts import Facts
+from health.facts_memories import ApprovalFacts
 from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_FAIL, Level, Signal, count, span
 from transcript.telling import counted

@@ -1,6 +1,7 @@
 """Checkpoints: whether what they read can be found, and how long turns have waited for one."""
 
-from health.facts import CheckpointFacts, Facts
+from health.facts import Facts
+from health.facts_memories import CheckpointFacts
 from health.known import Area, Known, one
 from health.signal import Level, Limits, Signal, span
 from transcript.telling import counted

@@ -1,6 +1,6 @@
 """Memories of folders: whether each file on disk, and each type of memory, reaches a session."""
 
-from health.facts import LoaderFacts
+from health.facts_memories import LoaderFacts
 from health.known import Area, Known, one
 from health.signal import Level, Signal
 from transcript.telling import counted

@@ -1,6 +1,7 @@
 """Memories: what holds, how candidates ended, and whether checkpoints are made and whole."""
 
-from health.facts import Facts, MemoryFacts
+from health.facts import Facts
+from health.facts_memories import MemoryFacts
 from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count, span
 from transcript.coord_codes import SAYS

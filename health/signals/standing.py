@@ -1,6 +1,7 @@
 """The standing context: whether a session is told who it is, what has no room, what was changed by hand."""
 
-from health.facts import Facts, StandingFacts
+from health.facts import Facts
+from health.facts_memories import StandingFacts
 from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_WARN, Level, Signal, count, span
 from transcript.telling import counted

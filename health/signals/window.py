@@ -1,6 +1,6 @@
 """Live windows: whether a checkpoint comes before the harness compacts, and whether anything left unpreserved."""
 
-from health.facts import WindowFacts
+from health.facts_memories import WindowFacts
 from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_FAIL, NONE_ALLOWED_WARN, Level, Signal, count
 from transcript.telling import counted

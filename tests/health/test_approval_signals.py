@@ -6,7 +6,8 @@ import pytest
 from support.coord import EVIDENCE, NOW, Office
 
 from consolidation import signatures
-from health.facts import ApprovalFacts, Facts
+from health.facts import Facts
+from health.facts_memories import ApprovalFacts
 from health.gather_approvals import approval_facts
 from health.report import assess
 from health.signal import Level, Signal

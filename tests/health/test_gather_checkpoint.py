@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from eval.planted_project import Project, healthy
-from health.facts import CheckpointFacts
+from health.facts_memories import CheckpointFacts
 from health.gather_checkpoint import checkpoint_facts
 
 

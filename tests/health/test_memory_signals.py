@@ -8,7 +8,8 @@ import pytest
 from support.record import NOW
 from support.running import CAUSE, Running, make_running, talk_of_causes
 
-from health.facts import Facts, MemoryFacts
+from health.facts import Facts
+from health.facts_memories import MemoryFacts
 from health.gather_memory import memory_facts
 from health.report import assess
 from health.signal import Level, Signal

@@ -7,7 +7,7 @@ import pytest
 from support.dialogue import Dialogue
 from support.record import NOW, make_draft
 
-from health.facts import WindowFacts
+from health.facts_memories import WindowFacts
 from health.gather_window import window_facts
 from health.signal import Level
 from health.signals import window

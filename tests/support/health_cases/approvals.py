@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from health.facts import ApprovalFacts
+from health.facts_memories import ApprovalFacts
 from support.health_cases import DAY, FAIL, NOW, OK, WARN, WELL, Case
 
 

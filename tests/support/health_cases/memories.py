@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from health.facts import MemoryFacts
+from health.facts_memories import MemoryFacts
 from support.health_cases import FAIL, HOUR, NOW, OK, WARN, WELL, Case
 
 GOOD = MemoryFacts(states={"current": 3}, checkpoint_at=NOW - 60, checkpoint_state="complete", elected=1, fixed=2)

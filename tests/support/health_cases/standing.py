@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from health.facts import StandingFacts
+from health.facts_memories import StandingFacts
 from support.health_cases import DAY, FAIL, NOW, OK, WARN, WELL, Case
 
 GOOD = StandingFacts(

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from health.facts import WindowFacts
+from health.facts_memories import WindowFacts
 from support.health_cases import FAIL, OK, WARN, WELL, Case
 
 GOOD = WindowFacts(harness="claude-code", limit_tokens=155_000, limit_known=True, checkpoint_tokens=124_000, covered=2)
