@@ -21,7 +21,8 @@ from transcript.telling import counted, minute
 TURNS = 1000  # newest turns whose tokens are told
 GROWTH = (
     "transcript_bytes", "stored_bytes", "index_bytes", "sessions", "session_hours", "index_share", "bytes_per_session",
-    "bytes_per_session_hour", "transcript_bytes_a_day", "transcript_bytes_a_session_hour",
+    "bytes_per_session_hour", "transcript_bytes_a_day", "transcript_bytes_a_session_hour", "stored_bytes_a_day",
+    "stored_bytes_a_session_hour",
 )  # fmt: skip
 
 
@@ -102,7 +103,8 @@ class Cost:
             f"  latency in ms   {_spread(self.latency_ms)}",
             f"night             {'not run yet' if self.nightly_seconds is None else span(self.nightly_seconds)}",
         ]
-        lines += [f"growth a day      {name} {size(grown)}" for name, grown in self.growth_per_day.items()]
+        grown = (f"{name.removesuffix('_bytes')} {size(amount)}" for name, amount in self.growth_per_day.items())
+        lines += [f"growth a day      {', '.join(grown)}"] if self.growth_per_day else []
         return "\n".join(lines)
 
     def _archived(self) -> str:
@@ -176,13 +178,18 @@ def csv(points: Sequence[Point]) -> str:
         table.writerow(
             (at, *("" if row[name] is None else f"{row[name]:.6f}".rstrip("0").rstrip(".") for name in GROWTH))
         )
-        before = {**point.figures, "at": point.at}
+        before = _figures(point)
     return out.getvalue()
 
 
+def _figures(point: Point) -> dict[str, float]:
+    known = {"stored_bytes": stored_bytes(point)} if any(name in point.figures for name in STORED) else {}
+    return {**point.figures, **known, "at": point.at}
+
+
 def _growth(point: Point, before: Mapping[str, float] | None) -> dict[str, float | None]:
-    now = {**point.figures, "at": point.at}
-    read, stored, hours = now.get("transcript_bytes"), stored_bytes(point), now.get("session_hours")
+    now = _figures(point)
+    read, hours = now.get("transcript_bytes"), now.get("session_hours")
 
     def grown(name: str) -> float | None:
         return None if before is None or name not in before or name not in now else now[name] - before[name]
@@ -190,15 +197,17 @@ def _growth(point: Point, before: Mapping[str, float] | None) -> dict[str, float
     days = (grown("at") or 0) / 86_400
     return {
         "transcript_bytes": read,
-        "stored_bytes": stored,
+        "stored_bytes": now.get("stored_bytes"),
         "index_bytes": now.get("index_bytes"),
         "sessions": now.get("sessions"),
         "session_hours": hours,
-        "index_share": _over(now.get("index_bytes", 0.0), read),
+        "index_share": _rate(now.get("index_bytes"), read),
         "bytes_per_session": None if read is None else _over(read, now.get("sessions")),
         "bytes_per_session_hour": None if read is None else _over(read, hours),
         "transcript_bytes_a_day": _rate(grown("transcript_bytes"), days),
         "transcript_bytes_a_session_hour": _rate(grown("transcript_bytes"), grown("session_hours")),
+        "stored_bytes_a_day": _rate(grown("stored_bytes"), days),
+        "stored_bytes_a_session_hour": _rate(grown("stored_bytes"), grown("session_hours")),
     }
 
 

@@ -152,9 +152,9 @@ def test_growth_is_told_a_day_and_a_session_hour() -> None:
     names, one, two, three = (line.split(",") for line in csv(points).splitlines())
     assert names == ["at", *GROWTH]
     assert one[0] == "1970-01-02T00:00:00+00:00"
-    assert one[1:] == ["1000", "800", "200", "2", "1", "0.2", "500", "1000", "", ""]
-    assert two[1:] == ["7000", "1600", "700", "4", "4", "0.1", "1750", "1750", "3000", "2000"]
-    assert set(three[1:]) == {"", "0"}
+    assert one[1:] == ["1000", "800", "200", "2", "1", "0.2", "500", "1000", "", "", "", ""]
+    assert two[1:] == ["7000", "1600", "700", "4", "4", "0.1", "1750", "1750", "3000", "2000", "400", "266.666667"]
+    assert set(three[1:]) == {""}
 
 
 def test_the_command_prints_the_growth_as_a_table() -> None:
