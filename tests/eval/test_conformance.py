@@ -1,4 +1,7 @@
-"""`recall conformance`: all eleven items hold as we ship it, and each turns red when its mechanism is broken."""
+"""`recall conformance`: all eleven items hold as we ship it, and each turns red when its mechanism is broken.
+
+LCA-C-01 to LCA-C-11, LCA-C-05b.
+"""
 
 import json
 from collections.abc import Callable, Iterator

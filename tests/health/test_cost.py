@@ -59,7 +59,7 @@ def test_sizes_are_told_in_relation(log: Log) -> None:
 
 
 def test_each_turn_is_told_with_what_its_session_carried_then(log: Log) -> None:
-    """A person's own search is no turn; a session whose start nobody saw carries nothing."""
+    """LCA-12.1-05. A person's own search is no turn; a session whose start nobody saw carries nothing."""
     made = cost(FACTS, log)
     assert made.turns == 3
     assert made.recalled == Spread(10.0, 100.0, 110.0)

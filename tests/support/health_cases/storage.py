@@ -1,4 +1,4 @@
-"""Sizes on disk."""
+"""Sizes on disk (LCA-12.1-04)."""
 
 from support.health_cases import OK, WARN, Case, well
 
