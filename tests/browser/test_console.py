@@ -213,9 +213,10 @@ def follow(page: Any, wanted: str) -> None:
 def test_every_page_is_accessible_fits_and_asks_nobody_else(look, project, console, width, scheme) -> None:
     page, heard = look(width=width, scheme=scheme)
     for address in project.pages:
-        page.goto(console.origin + address)
+        got = page.goto(console.origin + address)
         page.evaluate(OPEN_ALL)
 
+        assert got.status == (404 if address == "/nothing" else 200), (address, console.shown()[-3000:])
         assert page.evaluate(SIDEWAYS) <= width, address
         found = axe.Axe().run(page).response
         assert [(one["id"], one["nodes"][0]["target"]) for one in found["violations"]] == [], address
