@@ -126,7 +126,7 @@ def largest() -> str:
             text=words,
             meaning=words,
             action=f"run 'recall {known.remedy or 'verify'}'",
-            details=tuple(f"/home/user/project/folder/file-{nr}-{row}.jsonl: {words}" for row in range(DETAILS)),
+            details=tuple(f"/home/user/{'folder/' * 40}file-{nr}-{row}.jsonl: {words}" for row in range(DETAILS)),
         )
         for known in CATALOG
         for nr in range(HARNESSES if known.id.endswith("*") else 1)

@@ -17,6 +17,7 @@ from recall.version import VERSION
 from transcript.telling import counted, minute
 
 _TYPED = re.compile(r"(?:(?<=run )|(?='recall ))'([^']*)'")
+ALL_DETAILS = 400
 MOST_DETAILS = 10  # of one signal; --json has all of them
 
 
@@ -63,8 +64,11 @@ def summary(report: Report) -> Html:
 def sections(report: Report, captures: Mapping[str, Mapping[date, int]]) -> Html:
     """Return the sections: problems, charts, calendars and every signal; their headings are of the second level."""
     bad = sorted((s for s in report.signals if s.level), key=lambda s: -s.level)
+    most = max(1, min(MOST_DETAILS, ALL_DETAILS // max(1, len(bad))))  # where all is wrong the page stays small
     return join(
-        _section("problems", *([_HOW, *(problem(s) for s in bad)] if bad else [tag("p", "Nothing is wrong.")])),
+        _section(
+            "problems", *([_HOW, *(problem(s, most=most) for s in bad)] if bad else [tag("p", "Nothing is wrong.")])
+        ),
         _section("charts", over_time(report.series)),
         _section("captures", *_calendars(captures, report.at)),
         _section("signals", *(_signals(report, area) for area in Area)),
@@ -119,9 +123,9 @@ def _changes(report: Report) -> Html:
     return tag("p", since(report) or "No night has kept a report yet: nothing to compare with.", class_="soft")
 
 
-def problem(signal: Signal) -> Html:
-    """Return a problem under its anchor: level, id, figure, meaning, details, and what to do."""
-    details = [tag("li", one_line(detail)) for detail in signal.details[:MOST_DETAILS]]
+def problem(signal: Signal, *, most: int = MOST_DETAILS) -> Html:
+    """Return a problem under its anchor: level, id, figure, meaning, at most so many details, what to do."""
+    details = [tag("li", one_line(detail)) for detail in signal.details[:most]]
     left = len(signal.details) - len(details)
     if left > 0:
         details.append(tag("li", f"and {left:,} more; recall health --json lists them"))

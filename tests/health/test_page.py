@@ -216,6 +216,16 @@ def test_the_axis_is_marked_at_round_values_up_to_the_highest(top, marks):
     assert re.findall(r'text-anchor="end">([\d,.]+)</text>', figure(made, "Tokens a turn is given")) == marks
 
 
+@pytest.mark.parametrize(("problems", "kept"), [(1, 10), (40, 10), (100, 4), (500, 1)])
+def test_the_more_is_wrong_the_fewer_details_of_each_are_listed(problems, kept):
+    details = tuple(f"detail {nr}" for nr in range(12))
+    bad = (Signal("stored", 1, "count", Level.FAIL, "text", "meaning", "action", details=details),) * problems
+    made = page.sections(Report("w", NOW, bad), {})
+
+    assert made.count("<li>detail ") == problems * kept
+    assert made.count(f"<li>and {12 - kept} more; recall health --json lists them</li>") == problems
+
+
 def test_hostile_and_endless_text_is_shown_cut_and_escaped():
     bad = Signal("stored", 1, "count", Level.FAIL, HOSTILE, HOSTILE, HOSTILE, details=(HOSTILE, "x" * 1_000_000) * 30)
     made = page.render(Report(HOSTILE, NOW, (bad,)), {HOSTILE: {TODAY: 1}})
