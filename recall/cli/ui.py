@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import secrets
+import signal
 import tempfile
 import threading
 import webbrowser
 from collections.abc import Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 
 import click
@@ -59,10 +60,9 @@ def command(app: App, port: int, open_it: bool, demo: bool) -> None:
     with sock, opened(sock.getsockname()[1], token) if open_it else nullcontext():
         say(f"http://{server.LOOPBACK}:{sock.getsockname()[1]}/?token={token}")
         note(f"the console of {workspace.root}; Ctrl-C ends it")
-        try:
+        why = ""
+        with suppress(KeyboardInterrupt), signals_as_ctrl_c():
             why = server.serve(chosen, sock, token, idle_s=60 * minutes)
-        except KeyboardInterrupt:
-            why = ""
     note(f"the console has ended{f': {why}' if why else ''}")
 
 
@@ -76,3 +76,15 @@ def opened(port: int, token: str) -> Iterator[None]:
         # Apart, for a browser in the terminal returns only when it is left.
         threading.Thread(target=webbrowser.open, args=(file.as_uri(),), daemon=True).start()
         yield
+
+
+@contextmanager
+def signals_as_ctrl_c() -> Iterator[None]:
+    """Let a closed terminal and a polite end be like Ctrl-C, so that nothing is left behind."""
+    names = [name for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = {name: signal.signal(getattr(signal, name), signal.default_int_handler) for name in names}
+    try:
+        yield
+    finally:
+        for name, handler in before.items():
+            signal.signal(getattr(signal, name), handler)

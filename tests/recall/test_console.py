@@ -7,6 +7,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 import tomllib
 import urllib.error
 import urllib.request
@@ -618,6 +619,34 @@ def test_the_command_serves_until_ctrl_c(shop):
     assert (started.returncode, out) == (0, "")
     assert err.splitlines()[-1] == "the console has ended"
     assert TOKEN not in err
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals of POSIX")
+@pytest.mark.parametrize("name", ["SIGTERM", "SIGHUP"])
+def test_a_closed_terminal_leaves_no_token_behind(tmp_path, monkeypatch, capsys, name):
+    monkeypatch.chdir(git_project(tmp_path / "shop"))
+    assert run(["init"]) == 0
+    capsys.readouterr()
+    temporary = tmp_path / "tmp"
+    temporary.mkdir()
+    monkeypatch.setattr("tempfile.tempdir", str(temporary))
+    monkeypatch.setattr("webbrowser.open", lambda address: True)
+    seen = []
+
+    def serve(*args, **kwargs):
+        seen.append(len(list(temporary.glob("*/*.html"))))
+        os.kill(os.getpid(), getattr(signal, name))
+        time.sleep(30)
+
+    monkeypatch.setattr(server, "serve", serve)
+    before = signal.getsignal(getattr(signal, name))
+
+    done = runner(capsys)("ui", "--open")
+
+    assert (done.code, seen) == (0, [1])
+    assert "the console has ended" in done.err
+    assert list(temporary.iterdir()) == []
+    assert signal.getsignal(getattr(signal, name)) is before
 
 
 def test_the_browser_is_told_by_a_file_that_only_this_user_reads(monkeypatch):
