@@ -299,7 +299,7 @@ def test_turns_are_listed_newest_first_with_what_came_of_them(client):
     page = shown(client, "/turns")
 
     assert page.index("ok ") < page.index("Which port does") < page.index(ASKED)
-    assert "nothing the prompt only moves the work on" in page
+    assert "nothing the prompt only moves the work on · " in page
     assert "proxy of the warehouse" not in page
     assert "proxy of the warehouse" in shown(client, "/turns?all=1")
 

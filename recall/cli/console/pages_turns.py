@@ -76,7 +76,8 @@ def turn_entry(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
         below=tag(
             "div",
             outcome(body),
-            " ",
+            join(" ", _tokens(body), " ", counted(body.get("tokens", 0), "token")) if body.get("block") else None,
+            " · ",
             parts.when(event.ts, asked.now),
             tag("span", f" · {agent_of(event) or 'unknown'}", class_="soft"),
             join(" · ", parts.link(session_name(session), parts.address("/session", session))) if session else None,
@@ -130,13 +131,21 @@ def _head(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
 
 
 def _size(body: Mapping[str, Any]) -> Html | None:
-    from recall.settings import BudgetSettings
-
     if not body.get("block"):
         return None
-    most = body.get("settings", {}).get("budget.tokens", BudgetSettings().tokens)
-    told = f"{counted(body.get('tokens', 0), 'token')} of at most {most:,}, {counted(body.get('bytes', 0), 'byte')}"
-    return join(parts.gauge(body.get("tokens", 0), most), " ", told)
+    told = f"{counted(body.get('tokens', 0), 'token')} of at most {_most_tokens(body):,}"
+    return join(_tokens(body), " ", told, f", {counted(body.get('bytes', 0), 'byte')}")
+
+
+def _tokens(body: Mapping[str, Any]) -> Html:
+    return parts.gauge(body.get("tokens", 0), _most_tokens(body))
+
+
+def _most_tokens(body: Mapping[str, Any]) -> int:
+    """The budget of that turn: the ledger keeps what differed from the defaults."""
+    from recall.settings import BudgetSettings
+
+    return int(body.get("settings", {}).get("budget.tokens", BudgetSettings().tokens))
 
 
 def _budget(body: Mapping[str, Any]) -> str | None:
