@@ -233,7 +233,7 @@ def test_wrong_digits_decide_nothing(shop, monkeypatch, typed) -> None:
     assert shop.log.head() == before
 
 
-@pytest.mark.parametrize("why", ["", "   "])
+@pytest.mark.parametrize("why", ["", "   ", "x" * 2001], ids=["none", "blanks", "too long"])
 def test_without_a_reason_nobody_is_asked(shop, monkeypatch, why) -> None:
     typist = sit_down(monkeypatch)
     done = Browser().prepare(shop.propose(), why=why)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
+from consolidation.coord_decide import MOST_RATIONALE
 from health.markup import Html, join, tag
 from recall.cli.console import parts
 from recall.cli.console.asked import Asked, Goto, Page
@@ -23,7 +24,6 @@ if TYPE_CHECKING:
     from transcript.proposals import Proposal
 
 ENDLESS = 1_000_000  # columns: a page breaks its lines itself
-MOST_RATIONALE = 2000
 MOST_ENDED = 50
 SUBMITS = {
     "approve": "Approve at the terminal",

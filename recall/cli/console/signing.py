@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from consolidation.coord_decide import MOST_RATIONALE
 from recall.cli import person as people
 from recall.cli.coord_ask import confirmed, decider
 from recall.cli.coord_reviewing import Review
@@ -77,8 +78,11 @@ class Signing:
         """
         if prepared.word not in WORDS:
             raise ValueError(f"a decision is {', '.join(WORDS)}, not {prepared.word!r}")
-        if not prepared.rationale.strip():
-            raise NotConfirmed("a decision has a reason; nothing was decided")
+        why = prepared.rationale.strip()
+        if not why or len(why) > MOST_RATIONALE:
+            raise NotConfirmed(
+                f"a decision has a reason, of at most {MOST_RATIONALE:,} characters; nothing was decided"
+            )
         with self._lock:
             if self._asked is not None:
                 about = self._asked.proposal[:8]
