@@ -23,6 +23,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import FrameType
 
+from recall.allocator import give_back
 from recall.hook_client import ADDRESS, DEADLINE_MS, LONGEST_PAYLOAD, PROTOCOL, STRIKES, stamp
 from recall.spawn import SERVICE_STARTING
 from recall.version import VERSION
@@ -30,6 +31,7 @@ from transcript.paths import runtime_dir, secure_dir, write_atomic
 
 BACKLOG = 128
 LONGEST_HEADER = 4096
+TIDY_EVERY = 20  # answers
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +74,7 @@ class Service:
         self._site, self._stamp = site, stamp(str(site))
         self._path = socket_path(data, env)
         self._started = self._used = time.monotonic()
-        self._answered = 0
+        self._answered = self._tidied = 0
         self._ending = ""
         self._talks: set[threading.Thread] = set()
         self._guard = threading.Lock()
@@ -139,6 +141,10 @@ class Service:
             self._used = time.monotonic()
             with self._guard:
                 self._talks.discard(threading.current_thread())
+                tidy = self._answered >= self._tidied + TIDY_EVERY
+                self._tidied = self._answered if tidy else self._tidied
+            if tidy:
+                give_back()
             if memory_mb() > self._limits.memory_mb:
                 self._end("memory")
 

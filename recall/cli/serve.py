@@ -8,6 +8,7 @@ from pathlib import Path
 import click
 
 from recall import config, spawn
+from recall.allocator import restrain
 from recall.freshness import note_newest
 from recall.hook_counters import add
 from recall.launcher import site_folder
@@ -64,6 +65,7 @@ def main(arguments: list[str]) -> None:
 
 def serve(data: Path, env: dict[str, str]) -> str:
     """Answer hooks until the end, and return its reason. The caller holds the service's lock."""
+    restrain()
     for name in ("OPENBLAS_NUM_THREADS", "OMP_NUM_THREADS", "MKL_NUM_THREADS"):
         os.environ.setdefault(name, "1")  # a turn is too short to wait for a second processor
     from recall.logs import logger
