@@ -7,13 +7,13 @@ import shutil
 import subprocess
 import sys
 import threading
-import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pytest
+from support.hooks import wait_for
 from support.person import make_key
 from support.project import exchanges, git_project, take_in
 
@@ -99,13 +99,10 @@ class Console:
 
     def wait_for(self, pattern: str) -> re.Match[str]:
         """The first place on the terminal that a pattern fits."""
-        until = time.monotonic() + 60
-        while time.monotonic() < until:
-            found = re.search(pattern, self.shown())
-            if found is not None:
-                return found
-            time.sleep(0.02)
-        raise AssertionError(f"{pattern} does not stand on the terminal: {self.shown()[-2000:]}")
+        wait_for(lambda: re.search(pattern, self.shown()), seconds=60)
+        found = re.search(pattern, self.shown())
+        assert found is not None
+        return found
 
     def type(self, text: str) -> None:
         os.write(self._master, text.encode())
