@@ -8,26 +8,27 @@ from health.facts_machine import ScheduleFacts
 from recall import nights
 from recall.config import load
 from recall.nights import Nights
-from recall.schedule_install import Run, own_job, run_program, status
+from recall.schedule_install import Run, holder, own_job, run_program, status
 from recall.schedule_times import due_on, is_due, last_due
 from transcript.errors import ScheduleError
 from transcript.event import moment
 
 
 def schedule_facts(data: Path, env: Mapping[str, str], *, now: datetime, run: Run = run_program) -> ScheduleFacts:
-    """Return how the nights stand; the scheduler is asked only where one was given the call."""
+    """Return how the nights stand, and how the call stands with the scheduler that has it."""
     held = nights.read(data)
     settings = load(data, None, env).schedule()
     owed, missed = _owed(held, time(*settings.time()), now)
+    kind = holder(data, env, run)
     same, enabled = True, None
-    if held.kind:
+    if kind:
         try:
-            found = status(held.kind, own_job(data, settings), env, run)
+            found = status(kind, own_job(data, settings), env, run)
             same, enabled = found.installed and found.same, found.enabled
         except ScheduleError:
             same = False
     return ScheduleFacts(
-        kind=held.kind,
+        kind=kind,
         installed_text_ok=same,
         enabled=enabled,
         due=owed,

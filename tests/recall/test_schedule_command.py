@@ -152,6 +152,7 @@ def test_the_call_goes_though_nobody_knows_any_more_that_it_is_there(world):
     (world.data / nights.FILE).unlink()
 
     assert world.call("schedule", "status").out.startswith("cron calls at minute ")
+    assert world.health()[0] == (Level.OK, "cron calls each hour")
     assert world.call("schedule", "remove").out == "cron calls no more\n"
     assert world.crontab.held == b"5 4 * * * backup\n"
 
