@@ -103,7 +103,7 @@ def backup(workspace: Workspace, target: Path, *, now: datetime) -> Made:
     another backup writes there.
     """
     data = workspace.data
-    place = _place(workspace, target, data)
+    place = folder(place_for(workspace, target))
     log = Log(workspace)
     with _alone(place), _no_erasure(workspace):
         earlier = _earlier(place, workspace.id)
@@ -224,9 +224,11 @@ def _linked(files: Path, one: Stored, path: Path) -> None:
     copy_out(files, one, path)
 
 
-def _place(workspace: Workspace, target: Path, data: Path) -> Path:
-    """Return the folder of this workspace's backup, made where it is missing; never one that holds something else."""
-    real, home = Path(os.path.realpath(target)), Path(os.path.realpath(data))
+def place_for(workspace: Workspace, target: Path) -> Path:
+    """Return the folder of this workspace's backup, there or not; BackupError where it holds something else, or where
+    no copy of every word may lie.
+    """
+    real, home = Path(os.path.realpath(target)), Path(os.path.realpath(workspace.data))
     if real == home or home in real.parents:
         raise BackupError(f"{target} lies in the data folder itself; name a folder on another disk")
     root = workspace.root and Path(os.path.realpath(workspace.root))
@@ -237,7 +239,7 @@ def _place(workspace: Workspace, target: Path, data: Path) -> Path:
         begun = {FILES, "lock", *(path.name for path in place.glob(f".{MANIFEST}.*"))}
         if not place.is_dir() or {path.name for path in place.iterdir()} - begun:
             raise BackupError(f"{place} exists and is no backup of recall; name another folder")
-    return folder(place)
+    return place
 
 
 @contextlib.contextmanager

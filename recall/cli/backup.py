@@ -90,8 +90,11 @@ def _backup(app: App, workspace: Workspace, folder: Path) -> Made:
 
 
 def _plan(workspaces: list[Workspace], folder: Path, as_json: bool) -> None:
+    from transcript.backup import place_for
     from transcript.log import Log
 
+    for one in workspaces:
+        place_for(one, folder)
     rows = [{"workspace": one.id, "root": one.root, "events": Log(one).head().seq} for one in workspaces]
     if as_json:
         emit({"ok": True, "dry_run": True, "backups": rows})

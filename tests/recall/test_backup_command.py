@@ -113,6 +113,15 @@ def test_a_record_here_is_not_replaced_unasked(project, tmp_path, recall):
     assert tree(Path(tree_root())) == held
 
 
+def test_a_dry_run_refuses_what_the_backup_would(project, tmp_path, recall):
+    for words in (("--dry-run",), ()):
+        refused = recall("backup", str(project / "copy"), *words)
+        assert (refused.code, "lies in the project" in refused.err) == (1, True)
+    assert not (project / "copy").exists()
+    assert recall("backup", str(tmp_path / "disk"), "--dry-run").code == 0
+    assert not (tmp_path / "disk").exists()
+
+
 def test_damage_is_found_by_verify_only(project, tmp_path, recall):
     disk = tmp_path / "disk"
     recall("backup", str(disk))
