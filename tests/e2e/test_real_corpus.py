@@ -112,9 +112,12 @@ def test_two_processes_at_once_double_nothing(project: Project, store: Store) ->
     assert len(ids) == len(set(ids))
 
 
-def test_the_index_built_again_is_the_same_index(project: Project, queries: list[str]) -> None:
-    """Deleted and rebuilt from the record alone: equal keys, pointers and first six of forty queries."""
-    embedder = StubEmbedder(dimension=64)
+def test_the_index_built_again_is_the_same_index(project: Project, real_sessions: Path, queries: list[str]) -> None:
+    """Deleted and rebuilt from the record alone: equal keys, pointers and first six of forty queries.
+
+    LCA-12.1-04: with vectors as long as the shipped model's it is at most a fifth of the session files.
+    """
+    embedder = StubEmbedder(dimension=384)
     seen = []
     for _ in range(2):
         for suffix in ("", "-wal", "-shm"):
@@ -125,8 +128,11 @@ def test_the_index_built_again_is_the_same_index(project: Project, queries: list
             assert (report.failed, report.remaining) == (0, 0)
             seen.append((figures(store), top(store, embedder, queries)))
 
-    assert len(seen[0][0]["keys"]) > 90_000
+    chunks, size = len(seen[0][0]["keys"]), project.workspace.index_path.stat().st_size
+    assert chunks > 90_000
     assert seen[0] == seen[1]
+    assert size <= 0.20 * sum(path.stat().st_size for path in real_sessions.rglob("*") if path.is_file())
+    assert size <= 4_900 * chunks
 
 
 @pytest.mark.model
