@@ -78,7 +78,6 @@ class IndexFacts:
     near_pairs: int = 0  # pairs of vectors with a cosine of at least 0.98, among the newest `near_compared`
     near_compared: int = 0
     chunks_by_class: Mapping[str, int] = field(default_factory=dict)
-    pointers: int = 0
     vectors: int = 0
     wanted_vectors: int = 0
     pending: int = 0
@@ -93,7 +92,6 @@ class IndexFacts:
     orphan_pointers: int = 0
     words_missing: int = 0
     words_extra: int = 0
-    watermark: int = 0
     unindexed: int = 0
     unindexed_oldest: float | None = None
     last_run: float | None = None
@@ -190,7 +188,6 @@ class Replaced:
 class TurnFacts:
     """The last turns, from the ledger."""
 
-    wanted: int = 50
     modes: Mapping[str, int] = field(default_factory=dict)
     latencies_ms: tuple[float, ...] = ()
     tokens: tuple[int, ...] = ()

@@ -60,7 +60,6 @@ class ApprovalFacts:
 class WindowFacts:
     """Live windows: what left them, what could not, and where a checkpoint stands against the harness's compaction."""
 
-    prunings: int = 0
     refused: tuple[str, ...] = ()  # sessions whose last pruning was refused, each with why
     emergencies: int = 0
     truncated: int = 0  # files whose beginning their harness dropped

@@ -129,7 +129,6 @@ def turn_facts(
     uses = [held[row.id] for row in rows if row.id in held]
     counted = hook_counters.read(data, since=_from(since, now))
     return TurnFacts(
-        wanted=last,
         modes=dict(Counter(_mode(body) for body in bodies)),
         latencies_ms=tuple(float(body["latency_ms"]) for body in bodies if "latency_ms" in body),
         tokens=tuple(int(body.get("tokens", 0)) for body in bodies),

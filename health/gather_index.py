@@ -60,9 +60,8 @@ def light_facts(workspace: Workspace, known: IndexFacts) -> tuple[IndexFacts, Ba
     """Return the same without counting anything: known figures, and whether the index opens and what it lacks."""
     try:
         with Store.open(workspace.index_path) as store:
-            seq = audit.watermark_seq(store)
-            unindexed, oldest = waiting(workspace, seq, INDEXED_TYPES)
-            facts = replace(known, present=True, error="", watermark=seq, unindexed=unindexed, unindexed_oldest=oldest)
+            unindexed, oldest = waiting(workspace, audit.watermark_seq(store), INDEXED_TYPES)
+            facts = replace(known, present=True, error="", unindexed=unindexed, unindexed_oldest=oldest)
             return facts, _backend(store, BackendFacts())
     except IndexMissing:
         unindexed, oldest = waiting(workspace, 0, INDEXED_TYPES)
@@ -81,15 +80,14 @@ def _facts(
         counted = _counted(workspace, store, settings)
         with contextlib.suppress(OSError):  # a folder that cannot be written to is counted again each time
             index_cache.keep(workspace, counted, state)
-    meta, seq = store.meta(), audit.watermark_seq(store)
-    unindexed, oldest = waiting(workspace, seq, INDEXED_TYPES)
+    meta = store.meta()
+    unindexed, oldest = waiting(workspace, audit.watermark_seq(store), INDEXED_TYPES)
     same = model is None or store.serves(model.id, model.revision, model.dimension)
     return replace(
         counted,
         wanted_model=model.id if model else "",
         wanted_config_hash=config_hash(settings, max_tokens=model.max_tokens) if model else "",
         stale=counted.vectors if meta.n_vectors and not same else 0,
-        watermark=seq,
         unindexed=unindexed,
         unindexed_oldest=oldest,
         **_gate(workspace),
@@ -126,7 +124,6 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
         near_pairs=near.pairs,
         near_compared=near.compared,
         chunks_by_class=audit.by_class(store),
-        pointers=audit.pointers(store),
         vectors=made.vectors,
         wanted_vectors=wanted_chunks(store, store.generation, settings),
         pending=len(pending(store, store.generation, settings)),

@@ -36,7 +36,6 @@ def window_facts(
             last[event.session] = event
     refused = [event for event in last.values() if event.body.get("state") == REFUSED]
     return WindowFacts(
-        prunings=sum(event.type == "prune" and event.body.get("state") == "applied" for event in events),
         refused=tuple(f"{event.session[:8]}: {event.body.get('reason', '')}" for event in refused),
         emergencies=_marks(events, EMERGENCY),
         truncated=_marks(events, TRUNCATED),

@@ -215,11 +215,6 @@ def lacks(store: Store, pointers: Iterable[str]) -> set[str]:
     return {name for name in pointers if not list(store.run(sql, (name, f"{name}~")))}
 
 
-def pointers(store: Store) -> int:
-    """Count source pointers."""
-    return _one(store, f"SELECT count(*) FROM pointer_{store.generation}")
-
-
 def last_run(store: Store) -> str | None:
     """Return when the last run of the writer began, as it was written."""
     return next((str(row[0]) for row in store.run("SELECT started_at FROM run ORDER BY id DESC LIMIT 1")), None)

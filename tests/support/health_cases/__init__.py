@@ -32,7 +32,6 @@ INDEX = IndexFacts(
     bytes=64_000,
     bytes_needed=64_000,
     chunks_by_class={"conversation": 60, "tool": 4},
-    pointers=70,
     vectors=64,
     wanted_vectors=64,
     last_run=NOW - 60,
