@@ -10,7 +10,7 @@ for other products begin theirs with RECALL_ too.
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import Field, dataclass, fields, replace
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any, TypeVar
 
@@ -223,16 +223,12 @@ def sections() -> dict[str, Any]:
 
 def defaults() -> dict[str, Any]:
     """Name -> default of every setting there is, in the order of their sections."""
-    known = {}
-    for section, part in sections().items():
-        for item in fields(part):
-            if _plain(item):
-                known[f"{section}.{item.name}"] = getattr(part, item.name)
-    return known
-
-
-def _plain(item: "Field[Any]") -> bool:
-    return item.name != "extra"  # weights of registered terms have no name to set them by
+    return {
+        f"{section}.{item.name}": getattr(part, item.name)
+        for section, part in sections().items()
+        for item in fields(part)
+        if item.name != "extra"  # weights of registered terms have no name to set them by
+    }
 
 
 def project_file(project: Path) -> Path:
@@ -290,14 +286,8 @@ def load(
         place = _variable(key) if origin == VARIABLE else place
         values.append(_typed(Value(key, layer[key], origin, place), default))
     config = Config(tuple(values))
-    for part in (config.settings, config.index, config.hook, config.service, config.handoff):
-        part()  # each checks its ranges
-    for other in (config.consolidation, config.reviewer, config.memory, config.experience):
-        other()
-    for governed in (config.approval, config.standing, config.audience, config.window, config.signing):
-        governed()
-    for operated in (config.freshness, config.schedule, config.logs, config.ui):
-        operated()
+    for section, part in sections().items():
+        config._filled(section, part)  # each checks its ranges
     return config if home is None else _fitted(config, home)
 
 
