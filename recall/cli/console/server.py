@@ -18,9 +18,10 @@ import uvicorn
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route as Served
+from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
 from recall.cli.console import looked, parts
 from recall.cli.console.asked import Asked, Goto, Page
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
 
 THREADS = 4  # pages made at the same time
 MOST_CONNECTIONS = 16
+SILENT_S = 10.0  # a connection that asks for nothing for so long is closed
 LOOPBACK = "127.0.0.1"
 _PARENT_LOOK_S = 1.0
 
@@ -108,10 +110,13 @@ def _html(page: Page, here: str) -> Response:
 async def _form(request: Request) -> dict[str, str]:
     """The fields that were posted, the last of a name; HTTPException for more than a form of ours can hold."""
     body = b""
-    async for part in request.stream():
-        body += part
-        if len(body) > MOST_BODY:
-            raise HTTPException(413, f"at most {counted(MOST_BODY, 'byte')} can be sent")
+    try:
+        async for part in request.stream():
+            body += part
+            if len(body) > MOST_BODY:
+                raise HTTPException(413, f"at most {counted(MOST_BODY, 'byte')} can be sent")
+    except ClientDisconnect:
+        raise HTTPException(400, "what was posted is cut off") from None
     try:
         return dict(parse_qsl(body.decode("ascii"), keep_blank_values=True, max_num_fields=100, errors="strict"))
     except ValueError:
@@ -133,10 +138,15 @@ def serve(app: App, sock: socket.socket, token: str, *, idle_s: float) -> str:
     looked.begin(app)  # the first page is asked for at once
     host, port = sock.getsockname()[:2]
     guard = build(app, host=f"{host}:{port}", token=token)
-    server = uvicorn.Server(
+    return asyncio.run(_served(waiter(guard), guard, sock, idle_s))
+
+
+def waiter(guard: Guard) -> uvicorn.Server:
+    """Return what waits at a socket and lets guard answer."""
+    return uvicorn.Server(
         uvicorn.Config(
             guard,
-            http="h11",
+            http=_Impatient,
             ws="none",
             loop="asyncio",
             log_level="critical",  # a page that breaks is told by us; one that Ctrl-C interrupts is no error
@@ -147,7 +157,22 @@ def serve(app: App, sock: socket.socket, token: str, *, idle_s: float) -> str:
             timeout_graceful_shutdown=2,
         )
     )
-    return asyncio.run(_served(server, guard, sock, idle_s))
+
+
+class _Impatient(H11Protocol):
+    """Hangs up on who asks for nothing, or never ends what it asks: a few of them would keep everybody else out."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        self._look(None, first=True)
+
+    def _look(self, answered: RequestResponseCycle | None, *, first: bool = False) -> None:
+        if self.transport.is_closing():
+            return
+        if not first and self.cycle is answered and (answered is None or answered.response_complete):
+            self.transport.close()
+            return
+        self.loop.call_later(SILENT_S, self._look, self.cycle)
 
 
 async def _served(server: uvicorn.Server, guard: Guard, sock: socket.socket, idle_s: float) -> str:
