@@ -240,8 +240,8 @@ def _item(log: Log, item: dict[str, Any]) -> Html:
     words = explained.said(log, item, ITEM_SHOWN) or item["pointer"]
     share = f"R {item['R']:.2f}" if "R" in item else None
     bar = parts.gauge(max(0.0, item["R"]), 1.0) if "R" in item else None
-    to = parts.address("/at", item["pointer"].partition("#")[0])
-    return tag("li", bar, tag("span", share, class_="soft") if share else None, " ", parts.link(words, to))
+    said = parts.link(words, parts.place(item["pointer"]))
+    return tag("li", bar, tag("span", share, class_="soft") if share else None, " ", said)
 
 
 def place(app: App, asked: Asked) -> Goto:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 PAGE = 25
 LEFT_OPEN = 10  # of those left out; the rest opens on demand
-PROMPT_SHOWN, WORDS_SHOWN = 160, 200  # characters
+PROMPT_SHOWN, ITEM_SHOWN = 160, 200  # characters
 _POINTER = re.compile(r"\b[a-z2-7]{10,26}#[0-9]+-[0-9]+\b")
 
 
@@ -173,7 +173,7 @@ def _items(log: Log, body: Mapping[str, Any], uses: list[Use]) -> Html:
             parts.pointer(item["pointer"]),
             explained.verdict(""),
             use_text(uses[number - 1]).strip() if number <= len(uses) else None,
-            below=join(tag("p", explained.said(log, item, WORDS_SHOWN)), explained.scored(item, weights)),
+            below=join(tag("p", explained.said(log, item, ITEM_SHOWN)), explained.scored(item, weights)),
         )
         for number, item in enumerate(items, start=1)
     )
@@ -197,7 +197,7 @@ def _left(log: Log, body: Mapping[str, Any]) -> Html:
 
 def _left_entry(log: Log, item: Mapping[str, Any], weights: Mapping[str, float]) -> Html:
     """One that was left out; only what was scored has words, and nothing that policy keeps out was."""
-    words = explained.said(log, item, WORDS_SHOWN) if "terms" in item else ""
+    words = explained.said(log, item, ITEM_SHOWN) if "terms" in item else ""
     terms = f"R {item['R']:.3f}: the terms" if "terms" in item else ""
     return parts.entry(
         parts.pointer(item["pointer"]),
@@ -214,7 +214,7 @@ def linked(text: str) -> Html:
     made: list[Html | str] = []
     at = 0
     for found in _POINTER.finditer(text):
-        made += [text[at : found.start()], parts.link(found[0], parts.address("/at", found[0].partition("#")[0]))]
+        made += [text[at : found.start()], parts.link(found[0], parts.place(found[0]))]
         at = found.end()
     return join(*made, text[at:])
 

@@ -36,7 +36,12 @@ def link(text: Child, to: str, **attributes: str) -> Html:
 
 def pointer(text: str) -> Html:
     """Return a source pointer as a link to the place in its session where those words were said."""
-    return link(tag("code", text), address("/at", text.partition("#")[0]))
+    return link(tag("code", text), place(text))
+
+
+def place(pointer: str) -> str:
+    """Return the address that leads to the place in its session where a source pointer's words were said."""
+    return address("/at", pointer.partition("#")[0])
 
 
 def _quoted(name: str) -> str:
