@@ -108,7 +108,7 @@ def gather(
     def index_and_backend() -> tuple[IndexFacts, BackendFacts]:
         if known is not None:
             return light_facts(workspace, known)
-        return index_facts(workspace, settings, load, recount=recount, day=int(at // 86_400))
+        return index_facts(workspace, settings, load, recount=recount, day=int(at // DAY_S))
 
     unread = (IndexFacts(present=True, error="the index could not be looked at"), BackendFacts(vectors="unknown"))
     index, backend = read("index", index_and_backend, unread)

@@ -2,6 +2,7 @@
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -31,12 +32,8 @@ def _facts(run: Mapping[str, Any]) -> QualityFacts:
     change = run.get("change")
     if not change:
         return facts
-    return QualityFacts(
-        facts.at,
-        facts.mrr,
-        facts.low,
-        facts.high,
-        facts.questions,
+    return replace(
+        facts,
         change=float(change["mean"]),
         change_low=float(change["low"]),
         change_high=float(change["high"]),

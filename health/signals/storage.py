@@ -5,7 +5,6 @@ from health.known import Area, Known, indexed, one
 from health.signal import Level, Limits, Signal, size
 
 PER_CHUNK = Limits(warn=4096)
-FIFTH = 0.2  # of the seed's transcripts
 
 
 def sizes(facts: Facts) -> Signal:
@@ -56,7 +55,7 @@ def index_share(facts: Facts) -> Signal:
         text="no session file was read yet"
         if share is None
         else f"the index takes {share:.1%} of the transcript, {size(index.file_bytes)} beside {size(read)}",
-        meaning=f"About {FIFTH:.0%} where most of the transcript is what tools printed; more where more of it is talk.",
+        meaning="About 20% where most of the transcript is what tools printed; more where more of it is talk.",
     )
 
 
