@@ -61,7 +61,7 @@ def test_a_silent_fault_is_named_and_only_where_it_is(incident: Incident, made: 
 
 
 def test_what_the_public_cases_expect_of_health_has_a_fault_that_shows_it(shared: Path) -> None:
-    """Each numbered expectation of /shared/cases that speaks of health is planted by the fault whose row names it."""
+    """Each expectation of the public cases that speaks of health is planted by the fault whose row names it."""
     planted = {row.strip() for one in (*INCIDENTS, *SILENT) for row in one.rows.split(",")}
     expected = {
         f"case {file.parent.name} {number}"
