@@ -198,6 +198,50 @@ def test_a_step_that_loses_rows_is_found_and_the_old_index_is_back(old, monkeypa
     assert "refused: the index could not be brought up" in done.out
 
 
+def cut_off(old, monkeypatch, *, steps=schema.MIGRATIONS) -> None:
+    """Bring the index up and end the process before the result is checked."""
+
+    def ends(*given):
+        raise Killed
+
+    with monkeypatch.context() as patch:
+        patch.setattr(schema, "MIGRATIONS", steps)
+        patch.setattr(index, "_wrong", ends)
+        with pytest.raises(Killed):
+            index.bring_up(old.index_path)
+    assert schema.held(old.index_path) == SCHEMA_VERSION
+
+
+def test_a_run_that_was_killed_before_the_check_is_checked_by_the_next(old, monkeypatch, recall):
+    before = passages(old.index_path)
+
+    def loses(execute):
+        schema._add_standing(execute)
+        execute("DELETE FROM pointer_1 WHERE start = 0")
+
+    cut_off(old, monkeypatch, steps=[(number, loses if number == 4 else made) for number, made in schema.MIGRATIONS])
+    done = recall("migrate")
+
+    assert done.code == 1
+    assert "rows of pointer_1 became" in done.out
+    assert passages(old.index_path) == before
+    assert recall("migrate").code == 0
+    assert passages(old.index_path) == before
+    assert index.copies(old.index_path) == []
+
+
+def test_what_was_written_after_a_killed_run_is_no_fault(old, monkeypatch):
+    cut_off(old, monkeypatch)
+    with Store.open(old.index_path, "w") as store, store.transaction():
+        store.run("DELETE FROM pointer_1 WHERE start = 0")
+    held = passages(old.index_path)
+
+    assert index.bring_up(old.index_path) == (SCHEMA_VERSION, SCHEMA_VERSION)
+
+    assert passages(old.index_path) == held
+    assert index.copies(old.index_path) == []
+
+
 def test_a_newer_index_is_refused_and_left_as_it_is(old, recall):
     connection = apsw.Connection(str(old.index_path))
     connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
