@@ -17,7 +17,7 @@ from transcript.adapters.guard import Guarded
 from transcript.adapters.registry import ADAPTERS, Registered, registered
 from transcript.adapters.views import UnreadableSource
 from transcript.capture_claims import Claims, claim
-from transcript.capture_plan import Heads, Planned, count, order, plan
+from transcript.capture_plan import Heads, Planned, count, gone_folders, order, plan
 from transcript.capture_source import SourceTaker, Taking
 from transcript.capture_state import CaptureState, SourceState
 from transcript.errors import CaptureError, LockBusy
@@ -81,6 +81,7 @@ class SyncReport:
     changed: int = 0
     bytes: int = 0
     skipped: Counter[str] = field(default_factory=Counter)
+    gone: Counter[str] = field(default_factory=Counter)  # folders that are no more, with their sources
     records: Counter[str] = field(default_factory=Counter)
     unknown: Counter[str] = field(default_factory=Counter)
     notes: Counter[str] = field(default_factory=Counter)
@@ -181,6 +182,7 @@ def _assign(
     planned, unread = plan(claims.adapter, claims.sources, known, data, all_roots=all_roots, heads=heads)
     report.failed += unread
     skipped += count(planned)
+    report.gone += gone_folders(planned)
     usable = [item for item in planned if not item.reason]
     if workspace is not None:
         mine = [item for item in usable if all_roots or (item.owner is not None and item.owner.id == workspace.id)]

@@ -171,3 +171,8 @@ class _Owners:
 def count(planned: Iterable[Planned]) -> Counter[str]:
     """Return how many sources are skipped, by reason."""
     return Counter(item.reason for item in planned if item.reason)
+
+
+def gone_folders(planned: Iterable[Planned]) -> Counter[str]:
+    """Return the folders that are no more, with how many sources say that they ran there: what 'recall adopt' takes."""
+    return Counter(item.head.cwd for item in planned if item.reason == "root_gone")

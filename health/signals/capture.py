@@ -5,6 +5,7 @@ from collections import Counter
 from health.facts import CaptureFacts, Expiring, Facts
 from health.known import Area, Known, one
 from health.signal import NO_LIMIT, NONE_ALLOWED_WARN, Level, Signal, count, size, span
+from transcript.skipped import worded
 from transcript.telling import counted
 
 SHOWN = 20
@@ -187,14 +188,14 @@ def incomplete_tails(capture: CaptureFacts) -> Signal:
 
 def skipped(capture: CaptureFacts) -> Signal:
     """Return what was not taken in on purpose, by reason."""
-    parts = ", ".join(f"{reason} {n:,}" for reason, n in sorted(capture.skipped.items()) if n)
+    parts = "; ".join(worded(reason, n) for reason, n in sorted(capture.skipped.items()) if n)
     return Signal(
         id="skipped",
         value=dict(capture.skipped),
         unit="count",
         level=Level.OK,
-        text=parts or "nothing",
-        meaning="Records and files left out on purpose, by reason.",
+        text=parts or "nothing was left out",
+        meaning="Session files that the last sync passed over; 'recall sync' names the folders that are gone.",
     )
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import Progress, duration, emit, note, say, size
+from recall.cli.output import Progress, duration, emit, note, say, size, visible
 from transcript.adapters.jsonl import GLUED
+from transcript.skipped import worded
 from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
@@ -17,22 +19,7 @@ if TYPE_CHECKING:
     from transcript.capture import SyncReport
 
 SHOWN = 10
-SKIPPED = {
-    "foreign": "of other projects",
-    "empty": "with nothing in them yet",
-    "other_format": "in another format than the harness's",
-    "symlink": "behind a symbolic link, which is not followed",
-    "adapter_failed": "folder whose search the adapter broke off",
-    "unreadable": "in a folder that may not be read",
-    "opted_out": "of sessions that opted out",
-    "unknown_source": "that 'recall sync' has to find again first",
-    "unknown_root": "of projects without a workspace",
-    "root_gone": "of folders that are gone ('recall adopt' links a moved project)",
-    "excluded": "of excluded projects",
-    "refused": "whose folder is no place for a project",
-    "child": "run by recall itself",
-    "no_cwd": "that never say where they ran",
-}
+GONE_SHOWN = 3
 
 
 @click.command()
@@ -162,16 +149,18 @@ def say_plan(
     """Say what a sync would look at. Reads the first lines of files it does not know, writes nothing."""
     from transcript.adapters.registry import registered
     from transcript.capture_claims import claim
-    from transcript.capture_plan import count, plan
+    from transcript.capture_plan import count, gone_folders, plan
     from transcript.capture_state import CaptureState
 
     workspace = app.workspace()
     states = CaptureState(workspace).sources
     files: list[str] = []
     skipped: dict[str, int] = {}
+    gone: Counter[str] = Counter()
     used = registered().adapters if adapters is None else adapters
     for claims in claim(used, app.env, source, workspace, app.data, states):
         planned, _ = plan(claims.adapter, claims.sources, states, app.data, all_roots=all_roots)
+        gone += gone_folders(planned)
         usable = [item for item in planned if not item.reason]
         mine = [item for item in usable if all_roots or (item.owner is not None and item.owner.id == workspace.id)]
         files += [str(item.source.path) for item in mine]
@@ -179,10 +168,10 @@ def say_plan(
             skipped[reason] = skipped.get(reason, 0) + number
     skipped = {reason: number for reason, number in skipped.items() if number}
     if as_json:
-        emit({"files": files, "skipped": skipped})
+        emit({"files": files, "skipped": skipped, "gone": dict(gone)})
         return
     say(f"{counted(len(files), 'session file')} would be read")
-    for line in skipped_lines(skipped):
+    for line in skipped_lines(skipped, gone):
         say(line)
 
 
@@ -211,6 +200,7 @@ def as_dict(report: SyncReport) -> dict[str, Any]:
         "bytes": report.bytes,
         "records": dict(report.records),
         "skipped": dict(report.skipped),
+        "gone": dict(report.gone),
         "unknown": dict(report.unknown),
         "notes": dict(report.notes),
         "damaged": [{"file": f, "line": n, "offset": o, "reason": r} for f, n, o, r in report.damaged],
@@ -245,7 +235,7 @@ def text(report: SyncReport) -> str:
     if report.sightings or report.marks:
         sightings = counted(report.sightings, "sighting of a record that is", "sightings of records that are")
         lines.append(f"  {sightings} there already, {counted(report.marks, 'mark')}")
-    lines += skipped_lines(report.skipped)
+    lines += skipped_lines(report.skipped, report.gone)
     if report.unknown:
         lines.append(f"  unknown kinds, kept raw: {', '.join(f'{n:,} {k}' for k, n in report.unknown.most_common())}")
     damaged = [damage for damage in report.damaged if damage[3] != GLUED]
@@ -267,6 +257,10 @@ def text(report: SyncReport) -> str:
     return "\n".join(lines)
 
 
-def skipped_lines(skipped: Any) -> list[str]:
-    """One line for each reason why sessions were passed over."""
-    return [f"  passed over: {number:,} {SKIPPED.get(reason, reason)}" for reason, number in sorted(skipped.items())]
+def skipped_lines(skipped: Any, gone: Counter[str]) -> list[str]:
+    """One line for each reason why sessions were passed over, and the folders that are gone, the fullest first."""
+    lines = [f"  passed over: {worded(reason, number)}" for reason, number in sorted(skipped.items())]
+    lines += [f"    {number:,} of {visible(folder)}" for folder, number in gone.most_common(GONE_SHOWN)]
+    if len(gone) > GONE_SHOWN:
+        lines.append(f"    and of {counted(len(gone) - GONE_SHOWN, 'other folder')}; --json names them")
+    return lines

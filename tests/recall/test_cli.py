@@ -21,11 +21,11 @@ from recall.cli import demo as demo_module
 from recall.cli.app import App
 from recall.cli.group import cli, run
 from recall.cli.output import Progress, confirm
-from recall.cli.sync import SKIPPED
 from recall.cli.sync import text as sync_text
 from recall.settings import GateSettings
 from transcript.capture import SyncReport
 from transcript.event import TYPES
+from transcript.skipped import SKIPPED
 
 POINTER = re.compile(r"\b([a-z2-7]{10})#(\d+)-(\d+)")
 
@@ -283,6 +283,34 @@ def test_sync_says_in_words_why_files_were_passed_over(project, recall):
     assert "passed over: 1 with nothing in them yet" in told
     assert "passed over: 1 in another format than the harness's" in told
     assert "passed over: 1 behind a symbolic link, which is not followed" in told
+
+
+def test_sync_names_the_folders_that_are_gone_for_adopt_to_take(project, recall):
+    """The fullest first: without the name nobody can tell 'recall adopt' what it is to link."""
+    for n, cwd in enumerate(("/gone/one", "/gone/most", "/gone/most", "/gone/two", "/gone/zero")):
+        session = ClaudeSession(cwd=cwd, seed=f"gone-{n}")
+        session.user("said there")
+        session.write(Path(os.environ["HOME"]) / ".claude")
+    recall("init")
+
+    planned, told = recall("sync", "--dry-run").out, recall("sync").out
+
+    wanted = [
+        "  passed over: 5 of folders that are gone ('recall adopt' links a moved project)",
+        "    2 of /gone/most",
+        "    1 of /gone/one",
+        "    1 of /gone/two",
+        "    and of 1 other folder; --json names them",
+    ]
+    for lines in (planned.splitlines(), told.splitlines()):
+        at = lines.index(wanted[0])
+        assert lines[at : at + len(wanted)] == wanted
+    assert recall("sync", "--json").rows()[0]["gone"] == {
+        "/gone/most": 2,
+        "/gone/one": 1,
+        "/gone/two": 1,
+        "/gone/zero": 1,
+    }
 
 
 def test_every_reason_to_pass_a_file_over_has_words():
