@@ -82,6 +82,7 @@ def shop(tmp_path_factory):
         evil.add("tool_call", tool=EVIL, call_id="e", input={EVIL: EVIL})
         evil.add("reply", text=f"{EVIL} uses port 8081 for the pilot. token ghp_{'a1B2' * 9}")
         evil.add("reply", text="z" * HUGE)
+        evil.add("reply", text="\n\n")
         for file in (first, evil):
             file.write(base / "RECALL_HOME" / "wire")
         for words in (["init"], ["sync"], ["index"]):
@@ -458,6 +459,10 @@ def test_a_page_goes_back_to_the_one_before(client, shop):
     back = client.get(html.unescape(re.findall(r'<a href="([^"]+)">↑ before this', second)[0])).text
 
     assert re.findall(r"Step (\d+):", first) == re.findall(r"Step (\d+):", back)
+
+
+def test_what_holds_no_words_says_so(client, shop):
+    assert shown(client, f"/session/{shop.evil}").endswith("no words")
 
 
 def test_the_beginning_of_a_sessions_name_will_do(client, shop):

@@ -198,6 +198,8 @@ def _text(log: Log, event: Event) -> Html:
     from transcript.secrets import veil
 
     text = readable(log, event) if event.body else REDACTED
+    if not text.strip():
+        return tag("p", "no words", class_="soft")
     return parts.long_words(veil(text), f"recall show {event.pointer} --whole")
 
 
