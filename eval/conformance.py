@@ -4,6 +4,7 @@ Every item works on a made-up project by the same commands that a user has, by w
 """
 
 import json
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
@@ -29,8 +30,8 @@ CANARY = "pelican-4711-canary"
 LONG = 14  # exchanges of a session whose window is pruned
 
 
-def minimal(project: Project) -> list[Item]:
-    """Run the eleven items of the minimal list, one after the other; what raises does not hold."""
+def minimal(project: Project) -> Iterator[Item]:
+    """Run the eleven items of the minimal list and yield each when it is known; what raises does not hold."""
     return run(MINIMAL, project)
 
 

@@ -1,7 +1,7 @@
 """What an item of Appendix C (LCA) is, and the made-up project on which it is run by the commands that a user has."""
 
 import json
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Protocol
@@ -71,12 +71,10 @@ class Item:
         return asdict(self)
 
 
-def run(claims: Sequence[Claim], project: Project) -> list[Item]:
-    """Show claims one after the other on one project; what raises does not hold."""
-    return [
-        Item(number, one.title, one.rows, *seen(one.show, project), one.limit)
-        for number, one in enumerate(claims, start=1)
-    ]
+def run(claims: Sequence[Claim], project: Project) -> Iterator[Item]:
+    """Yield claims shown on one project, each as soon as it was looked at; what raises does not hold."""
+    for number, one in enumerate(claims, start=1):
+        yield Item(number, one.title, one.rows, *seen(one.show, project), one.limit)
 
 
 def seen(show: Callable[[Project], Seen], project: Project) -> Seen:

@@ -8,6 +8,7 @@ import json
 import shlex
 import shutil
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -48,8 +49,8 @@ NEWEST = (
 FOUND = "turn any@6"  # a source among the first six
 
 
-def stronger(project: Project) -> list[Item]:
-    """Run the 14 items, one after the other; what raises does not hold."""
+def stronger(project: Project) -> Iterator[Item]:
+    """Run the 14 items and yield each when it is known; what raises does not hold."""
     return run(STRONGER, project)
 
 

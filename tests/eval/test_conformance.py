@@ -103,6 +103,23 @@ def seen(number: int, project: Any) -> tuple[bool, str]:
     return conformance_item.seen(conformance.MINIMAL[number - 1].show, project)
 
 
+def test_each_item_is_told_before_the_next_is_looked_at(capsys, monkeypatch):
+    """All of them take minutes on a busy machine: nobody should look at an empty screen for so long."""
+    told: list[str] = []
+
+    def second(project: Scratch) -> tuple[bool, str]:
+        told.append(capsys.readouterr().out)
+        return True, "looked at"
+
+    first = conformance_item.Claim("the first", "", lambda project: (True, "seen"))
+    monkeypatch.setattr(conformance, "MINIMAL", (first, conformance_item.Claim("the second", "", second)))
+    rest = runner(capsys)("conformance").out
+
+    assert told == ["holds   1  the first  ()\n           seen\n"]
+    assert rest.startswith("holds   2  the second")
+    assert "2 of 2 minimal items hold" in rest
+
+
 def test_all_eleven_hold(capsys):
     told = runner(capsys)("conformance", "--json")
     printed = json.loads(told.out)
