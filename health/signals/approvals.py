@@ -34,7 +34,9 @@ def proposals(facts: Facts) -> Signal:
         level=level,
         text=", ".join(parts) or "none",
         meaning="What changes the shared memory waits for a person; what is not what was approved is refused.",
-        action="run 'recall coord review'; what nobody decides any more goes with 'recall coord expire'"
+        action="run 'recall coord review'"
+        + (", then 'recall coord apply --all' for what is approved" if a.approved else "")
+        + "; what nobody decides any more goes with 'recall coord expire'"
         if level
         else "",
         details=tuple(f"refused, {code}: {number:,}" for code, number in sorted(a.refused.items())),
@@ -57,6 +59,7 @@ def files(a: ApprovalFacts) -> Signal:
 def signatures(a: ApprovalFacts) -> Signal:
     """Return through which event the record is signed; fails when the last signature does not hold."""
     level = Level.FAIL if a.signature_fault == "signature_bad" else Level.WARN if a.signature_fault else Level.OK
+    restore = "; 'recall restore DIR --replace' puts a backup in its place" if level is Level.FAIL else ""
     good = f"signed through event {a.signed_through:,}" if a.signed_through else "none yet"
     return Signal(
         id="signatures",
@@ -65,7 +68,7 @@ def signatures(a: ApprovalFacts) -> Signal:
         level=level,
         text=CODES.get(a.signature_fault, a.signature_fault) or good,
         meaning="Each complete checkpoint signs the record's head: who rewrites the record cannot sign it.",
-        action="run 'recall verify --signatures'" if level else "",
+        action="run 'recall verify --signatures', which says from which event on" + restore if level else "",
     )
 
 

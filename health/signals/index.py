@@ -75,8 +75,8 @@ def write_hold(index: IndexFacts) -> Signal:
         value=ms if index.longest_hold else None,
         unit="ms",
         level=level,
-        text=f"{ms:,.0f} ms at most, in a run of kind {kind}" if index.longest_hold else "no run yet",
-        meaning="Whoever reads waits for no writer; another writer waits this long.",
+        text=f"another writer waits {ms:,.0f} ms at most (in a run of '{kind}')" if kind else "no run yet",
+        meaning="How long a run held the index at once; whoever reads waits for no writer.",
         action="look at the machine's load and disk; run 'recall index rebuild' at a quiet hour" if level else "",
         limits=HOLD_MS,
     )
@@ -176,7 +176,7 @@ def marks(index: IndexFacts) -> Signal:
         value=not missing,
         unit="flag",
         level=Level.WARN if missing else Level.OK,
-        text="made by an earlier version, which did not keep them" if missing else "kept",
+        text="made by an earlier version, which did not keep them" if missing else "kept beside the passages",
         meaning="Standing wishes, corrections and replacements are shown with what they are about.",
         action="run 'recall index'" if missing else "",
     )

@@ -130,7 +130,7 @@ def nightly(facts: Facts) -> Signal:
         unit="state",
         level=level,
         text=text,
-        meaning="'recall consolidate --nightly' captures, indexes, consolidates, verifies and tests, from cron.",
+        meaning="A night captures, indexes, consolidates, verifies and tests; 'recall schedule install' has it run.",
         action="run 'recall consolidate --nightly' and read its table" if level else "",
     )
 

@@ -42,7 +42,9 @@ def service_memory(service: ServiceFacts, *, warn_share: float = 0.8) -> Signal:
         level=level,
         text=text,
         meaning="A service over service.memory_mb ends itself after the next turn; the one that follows starts small.",
-        action="run 'recall service stop'; raise service.memory_mb if it is there again soon" if level else "",
+        action="run 'recall service stop'; if it is back soon, raise what 'recall config service.memory_mb' shows"
+        if level
+        else "",
         limits=limits,
     )
 

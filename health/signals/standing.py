@@ -36,7 +36,7 @@ def critical(s: StandingFacts) -> Signal:
         level=Level.FAIL if missing else Level.OK,
         text=f"{s.critical_loaded:,} of {s.critical:,} critical memories, {chars}",
         meaning="What is critical is told in every session; what has no room is told in none.",
-        action="shorten or archive what may leave, or raise standing.chars" if missing else "",
+        action="shorten or archive some, or raise what 'recall config standing.chars' shows" if missing else "",
         details=s.left_out[:20],
     )
 

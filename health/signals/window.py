@@ -75,7 +75,7 @@ def covered(w: WindowFacts) -> Signal:
         value=w.absent,
         unit="count",
         level=Level.WARN if w.absent else Level.OK,
-        text=f"{counted(w.absent, 'turn')} absent behind {counted(w.covered, 'summary', 'summaries')}",
+        text=f"{counted(w.absent, 'turn')} behind {counted(w.covered, 'summary', 'summaries')} missing from the record",
         meaning="What a summary stands for must all be in the record: a summary replaces nothing.",
         action="run 'recall sync --full'" if w.absent else "",
     )

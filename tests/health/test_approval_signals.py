@@ -32,6 +32,14 @@ def test_a_project_without_approvals_is_well(id: str, said: str) -> None:
     assert (found.level, found.text) == (Level.OK, said)
 
 
+def test_what_is_approved_is_to_be_applied_and_what_is_not_is_no_command_to_run() -> None:
+    both = signal(ApprovalFacts(approved=1, refused={"used": 1}), "proposals").action
+    refused = signal(ApprovalFacts(refused={"used": 1}), "proposals").action
+
+    assert "then 'recall coord apply --all' for what is approved" in both
+    assert "coord apply" not in refused
+
+
 def test_a_refused_application_is_seen_until_it_is_settled(tmp_path: Path) -> None:
     """gov-edited-after-approval 5."""
     office = Office(tmp_path)

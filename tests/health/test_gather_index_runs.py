@@ -95,4 +95,4 @@ def test_the_longest_hold_of_the_write_lock_is_told(project: Project) -> None:
     found = project.signals()["index_write_hold"]
 
     assert (found.value, found.level) == (longest, Level.WARN)
-    assert "3,600,000 ms at most, in a run of kind rebuild" in found.text
+    assert "waits 3,600,000 ms at most (in a run of 'rebuild')" in found.text

@@ -52,6 +52,7 @@ CASES = {
         capture(incomplete_tails=("a.jsonl",)), capture(incomplete_tails=("a",) * 9), ("0", "a.jsonl", "9 files"), NEVER
     ),
     "skipped": Case(
-        capture(skipped={"excluded": 1}), capture(skipped={"excluded": 900}), ("nothing was left out", "1 of excluded projects", "900 of excluded"), NEVER
+        capture(skipped={"excluded": 1}), capture(skipped={"excluded": 900}),
+        ("nothing was left out", "1 of excluded projects", "900 of excluded"), NEVER,
     ),
 }  # fmt: skip

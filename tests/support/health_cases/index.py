@@ -27,7 +27,7 @@ CASES = {
     ),
     "index_write_hold": Case(
         well("index", longest_hold=(60_001.0, "rebuild")), well("index", longest_hold=(90_000.0, "index")),
-        ("no run yet", "60,001 ms at most, in a run of kind rebuild", "90,000 ms at most"), WARNS,
+        ("no run yet", "60,001 ms at most (in a run of 'rebuild')", "90,000 ms at most"), WARNS,
     ),
     "chunks_by_class": Case(
         well("index", chunks_by_class={}),

@@ -35,6 +35,6 @@ CASES = {
     ),
     "summary_absent": Case(
         held(absent=1), held(absent=2_000),
-        ("0 turns absent behind 2 summaries", "1 turn absent", "2,000 turns absent"), (OK, WARN, WARN), healthy=held(),
+        ("0 turns behind 2 summaries missing", "1 turn behind", "2,000 turns behind"), (OK, WARN, WARN), healthy=held(),
     ),
 }  # fmt: skip
