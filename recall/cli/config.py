@@ -13,9 +13,9 @@ from recall.cli.output import emit, say
 def command(app: App, key: str | None, as_json: bool) -> None:
     """Print settings with their values and origins.
 
-    All of them, or the one called KEY with its meaning and range. A flag wins over a variable
-    (RECALL_GATE_THRESHOLD), that over the project's .recall/config.toml, that over the user's config.toml in the data
-    folder, that over the default.
+    All of them, those of the section KEY, or the one called KEY with its meaning, its range and where it may be set. A
+    flag wins over a variable (RECALL_GATE_THRESHOLD), that over the project's .recall/config.toml, that over the user's
+    config.toml in the data folder, that over the default.
 
     \b
         recall config gate.threshold
@@ -23,7 +23,8 @@ def command(app: App, key: str | None, as_json: bool) -> None:
     from recall.config import project_file, user_file
     from recall.setting_docs import MEANINGS, allowed, shown, variable
 
-    values = app.config.values if key is None else (app.config.get(key),)
+    section = tuple(value for value in app.config.values if key is None or value.key.startswith(f"{key}."))
+    values = section or (app.config.get(key or ""),)
     width = max(len(value.key) for value in values)
     for value in values:
         if as_json:
@@ -33,11 +34,13 @@ def command(app: App, key: str | None, as_json: bool) -> None:
             say(f"{value.key:<{width}}  {shown(value.value):<24} {value.origin}")
     if as_json:
         return
-    if key is not None:
+    project, user = project_file(app.project_root()), user_file(app.data)
+    if key is not None and not section:
+        of, _, name = key.partition(".")
         say(f"  {MEANINGS[key]}")
         say(f"  {allowed(key)}; variable {variable(key)}")
+        say(f"  set it as '{name} = ...' under [{of}] in {project},\n  or for all projects in {user}")
         return
-    project, user = project_file(app.project_root()), user_file(app.data)
     say(f"\nproject file  {project}{'' if project.exists() else ' (not there yet)'}")
     say(f"user file     {user}{'' if user.exists() else ' (not there yet)'}")
     say(f"data folder   {app.data}")

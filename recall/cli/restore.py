@@ -18,7 +18,11 @@ if TYPE_CHECKING:
 
 @click.command()
 @click.argument("folder", metavar="DIR", type=click.Path(file_okay=False, path_type=Path))
-@click.option("--project", type=click.Path(file_okay=False, path_type=Path), help="The project's folder.")
+@click.option(
+    "--project",
+    type=click.Path(file_okay=False, path_type=Path),
+    help="The project's folder; without it the one that the backup names, where it is here.",
+)
 @click.option("--into", type=click.Path(file_okay=False, path_type=Path), help="Another data folder than RECALL_HOME.")
 @click.option("--replace", is_flag=True, help="Set a record that is here aside, and put the backup's in its place.")
 @click.option("--dry-run", is_flag=True, help="Check the backup, say what would be done, and do nothing.")

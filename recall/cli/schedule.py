@@ -134,7 +134,8 @@ def status(app: App, ctx: click.Context, as_json: bool) -> None:
     say(f"last night {minute(held.at)} {held.state}" if held.at else "no night yet")
     if held.missed:
         say(f"before it {counted(held.missed, 'night was', 'nights were')} missed")
-    say(f"next night {minute(coming.moment)}{' (is due)' if owed else ''}")
+    if kind:
+        say(f"next night {minute(coming.moment)}{' (is due)' if owed else ''}")
     for one in held.projects.values():
         failed = f": {', '.join(one.failed)}" if one.failed else ""
         say(f"  {one.state:<9} {duration(one.seconds):>9}  {minute(one.at)}  {one.root}{failed}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import duration, emit, say
+from recall.cli.output import duration, emit, note, say
 from recall.log_reader import NAMES
 from transcript.telling import counted
 
@@ -102,8 +102,11 @@ def logs(app: App, most: int, follow: bool, name: str) -> None:
     """
     from recall import log_reader
 
-    for line in log_reader.last(app.data, name, most):
+    held = log_reader.last(app.data, name, most)
+    for line in held:
         say(line)
+    if not held and not follow:
+        note(f"nothing is logged yet in {app.data / 'logs'}")
     for line in log_reader.follow(app.data, name) if follow else ():
         say(line)
 

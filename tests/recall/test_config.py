@@ -212,3 +212,27 @@ def test_the_command_prints_every_setting_with_its_origin(
     lines = {line.split()[0]: line for line in recall("config").out.split("\n\n")[0].splitlines()}
     assert lines.keys() == origins.keys()
     assert all(line.endswith(origins[key]) for key, line in lines.items())
+
+
+def test_a_setting_says_where_it_may_be_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("RECALL_HOME", str(tmp_path / "data"))
+    told = runner(capsys)("config", "gate.threshold").out
+
+    assert f"set it as 'threshold = ...' under [gate] in {tmp_path / '.recall' / 'config.toml'}" in told
+    assert f"or for all projects in {tmp_path / 'data' / 'config.toml'}" in told
+
+
+def test_the_name_of_a_section_prints_its_settings(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    wanted = [key for key in defaults() if key.startswith("window.")]
+    recall = runner(capsys)
+
+    assert len(wanted) > 1
+    assert [json.loads(line)["key"] for line in recall("config", "window", "--json").out.splitlines()] == wanted
+    assert [line.split()[0] for line in recall("config", "window").out.split("\n\n")[0].splitlines()] == wanted
+    assert recall("config", "windo").code == 1

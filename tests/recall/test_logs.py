@@ -174,6 +174,14 @@ def test_the_newest_lines_are_told_over_turned_files(data, monkeypatch, capsys):
     assert [line.split()[-1] for line in told] == ["5", "6", "7", "8", "9", "10", "11"]
 
 
+def test_a_log_without_lines_is_said_to_be_empty(data, monkeypatch, capsys):
+    monkeypatch.setenv("RECALL_HOME", str(data))
+
+    assert run(["service", "logs"]) == 0
+
+    assert capsys.readouterr() == ("", f"nothing is logged yet in {data / 'logs'}\n")
+
+
 @pytest.mark.parametrize("line", ["", "{", "[]", '{"at": 1}', "[" * 100_000, "caf\xe9"])
 def test_a_damaged_line_is_passed_over(line, data):
     secure_dir(data / "logs")

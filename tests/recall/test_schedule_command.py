@@ -102,7 +102,8 @@ def test_a_dry_run_shows_the_lines_and_writes_none(world):
 
 
 def test_status_tells_how_each_project_ended_and_exits_by_what_is_installed(world, tmp_path):
-    assert world.call("schedule", "status").code == 1
+    before = world.call("schedule", "status")
+    assert (before.code, "next night" in before.out) == (1, False)  # nothing calls one
     (tmp_path / "api" / "broken").touch()
     world.call("schedule", "install")
     assert world.call("schedule", "run", "--now").code == 1
@@ -112,6 +113,7 @@ def test_status_tells_how_each_project_ended_and_exits_by_what_is_installed(worl
     assert told.code == 0
     assert "last night 2026-06-02 09:00Z failed" in told.out
     assert "api: verify" in told.out
+    assert "next night 2026-06-03 03:17Z" in told.out
     held = json.loads(world.call("schedule", "status", "--json").out)
     assert held["installed"] == {"kind": "cron", "installed": True, "same": True, "enabled": None}
     assert held["next"] == "2026-06-03T03:17+00:00"
