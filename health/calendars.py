@@ -59,7 +59,7 @@ def _half(id: str, harness: str, inside: Mapping[date, int], start: date, until:
         *months,
         *(tag("text", DAYS[row], x=0, y=TOP + row * STEP + CELL) for row in (0, 2, 4, 6)),
     ]
-    said = f"{_said(held)} from {start} to {until}, at most {most:,} a day."
+    said = f"{_said(held)} from {start} to {until}, at most {max(held.values(), default=0):,} a day."
     return svg(id, f"{harness}, {start:%B %Y} to {until:%B %Y}", said, (LEFT + HALF * STEP, TOP + 7 * STEP), body)
 
 
