@@ -85,6 +85,16 @@ def test_the_first_page_tells_the_newest_turns_newest_first(shop, made) -> None:
     assert "<b>" not in found
 
 
+def test_a_search_that_the_first_page_shows_is_behind_its_link_to_all_turns(shop, made) -> None:
+    log = App.here().log(App.here().workspace())
+    log.append([make_draft("s", type=TYPE, body={"mode": "posthoc", "prompt": "a search of my own"})], now=NOW)
+    first = page("/").partition('id="turns"')[2]
+    (address,) = re.findall(r'href="([^"]*)">all turns<', first)
+
+    assert "a search of my own" in first
+    assert "a search of my own" in page(html.unescape(address))
+
+
 def test_the_first_page_tells_what_is_worst_first_and_leads_to_the_rest(shop, made) -> None:
     found = page("/")
     report = assess(Facts("w", NOW.timestamp()))

@@ -61,6 +61,6 @@ def _turns(app: App, asked: Asked) -> Html:
             (turn_entry(one, log.body(one), asked) for one in found),
             empty="No turn yet: no hook has answered here, and nothing was searched for.",
         ),
-        tag("p", parts.link("all turns", "/turns")),
+        tag("p", parts.link("all turns", "/turns?all=1")),
         id_="turns",
     )
