@@ -40,8 +40,7 @@ def memories(app: App, asked: Asked) -> Page:
     found = [one for one in held.state.memories.values() if _fits(one, asked)]
     found.sort(key=lambda one: (one.said_at, one.id), reverse=True)
     found.sort(key=lambda one: (-held.weights.value(one.id), one.kind == "summary"))
-    given = query.get("at", "")
-    at = min(int(given), len(found)) if given.isascii() and given.isdecimal() and len(given) < 10 else 0
+    at = min(parts.number(query.get("at", "")), len(found))
     shown = found[at : at + PAGE]
     told = counted(len(found), "memory", "memories")
     if len(shown) < len(found):
@@ -124,16 +123,13 @@ def _select(name: str, label: str, choices: Mapping[str, str], chosen: str) -> H
     return tag("select", *options, name=name, aria_label=label)
 
 
-def _ways(query: Mapping[str, str], at: int, count: int) -> Html | None:
+def _ways(query: Mapping[str, str], at: int, count: int) -> Html:
     def to(start: int) -> str:
         kind, state, words = (query.get(name) for name in ("kind", "state", "q"))
         return parts.address("/memories", kind=kind, state=state, q=words, at=str(start) if start else None)
 
-    if count <= PAGE:
-        return None
-    before = parts.link("← before", to(max(0, at - PAGE))) if at else tag("span")
-    further = parts.link("further →", to(at + PAGE)) if at + PAGE < count else tag("span")
-    return tag("nav", before, further, class_="paging", aria_label="Pages")
+    before = to(max(0, at - PAGE)) if at else None
+    return parts.paging(before, to(at + PAGE) if at + PAGE < count else None, words=parts.BEST_FIRST)
 
 
 def _entry(one: Memory, held: Remembered, asked: Asked) -> Html:

@@ -34,7 +34,7 @@ def sessions(app: App, asked: Asked) -> Page:
     exit_.refuse_record("the list of sessions")
     held = folded(log)[0]["sessions"]
     found = sorted(held.items(), key=lambda item: (item[1]["last"], item[0]), reverse=True)
-    start = min(_number(asked.query.get("from", "")), max(0, len(found) - 1))
+    start = min(parts.number(asked.query.get("from", "")), max(0, len(found) - 1))
     end = min(start + SESSIONS, len(found))
     newer = parts.address("/sessions", from_=str(max(0, start - SESSIONS))) if start else None
     older = parts.address("/sessions", from_=str(end)) if end < len(found) else None
@@ -95,7 +95,7 @@ def session(app: App, asked: Asked) -> Page | Goto:
             return Goto(parts.address("/session", other))
     count = len(held.events)
     turns = recalled(log, held)
-    start = min(_number(query.get("from", "")), max(0, count - 1))
+    start = min(parts.number(query.get("from", "")), max(0, count - 1))
     if target is not None:
         start = held.around(target, turns.prompt_of(target))
     end = min(start + PAGE, count)
@@ -107,9 +107,9 @@ def session(app: App, asked: Asked) -> Page | Goto:
     body = join(
         _head(page, name, asked, f"{start + 1:,} to {end:,} of {counted(count, 'entry', 'entries')}"),
         _ends(name, count, workers),
-        parts.stepping(older, newer, label="Pages, before the entries"),
+        parts.paging(older, newer, words=parts.OLDEST_FIRST, label="Pages, before the entries"),
         tag("div", *rows, class_="timeline") if rows else tag("p", "Nothing of it can be shown.", class_="soft"),
-        parts.stepping(older, newer, label="Pages, behind the entries"),
+        parts.paging(older, newer, words=parts.OLDEST_FIRST, label="Pages, behind the entries"),
     )
     return Page(f"Session {session_name(name)}", body)
 
@@ -140,10 +140,6 @@ def _ends(name: str, count: int, workers: bool) -> Html:
         ),
     )
     return tag("ul", *(tag("li", parts.link(text, to)) for text, to in links), class_="row")
-
-
-def _number(text: str) -> int:
-    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 def _rows(

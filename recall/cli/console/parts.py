@@ -126,22 +126,25 @@ def folded(summary: Child, *children: Child, open_: bool = False) -> Html:
     return tag("details", tag("summary", summary), *children, open_=open_)
 
 
-def paging(newer: str | None, older: str | None) -> Html:
+NEWEST_FIRST = ("← newer", "older →")
+BEST_FIRST = ("← before", "further →")
+OLDEST_FIRST = ("↑ before this", "after this ↓")  # what is read from old to new
+
+
+def paging(
+    before: str | None, after: str | None, *, words: tuple[str, str] = NEWEST_FIRST, label: str = "Pages"
+) -> Html:
     """Return links to the pages before and after this one, by their addresses; nothing where there are none."""
-    if newer is None and older is None:
+    if before is None and after is None:
         return Html("")
-    ways = ((newer, "← newer"), (older, "older →"))
-    shown = (link(text, to) if to is not None else tag("span") for to, text in ways)
-    return tag("nav", *shown, class_="paging", aria_label="Pages")
-
-
-def stepping(older: str | None, newer: str | None, *, label: str) -> Html:
-    """Return links through what is read from old to new: to what was before this page, and to what came after it."""
-    if older is None and newer is None:
-        return Html("")
-    ways = ((older, "↑ before this"), (newer, "after this ↓"))
-    shown = (link(text, to) if to is not None else tag("span") for to, text in ways)
+    ways = zip(words, (before, after), strict=True)
+    shown = (link(text, to) if to is not None else tag("span") for text, to in ways)
     return tag("nav", *shown, class_="paging", aria_label=label)
+
+
+def number(text: str) -> int:
+    """Return a place in a list as an address gives it, 0 for what is none."""
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 10 else 0
 
 
 # -- bars -----------------------------------------------------------------------------------
