@@ -48,7 +48,9 @@ def excluded(capture: CaptureFacts) -> Signal:
         level=Level.WARN if capture.excluded else Level.OK,
         text="this project is excluded" if capture.excluded else "this project is not excluded",
         meaning="Of an excluded project nothing is captured, and nothing is injected there.",
-        action="run 'recall exclude PATH --remove' to let it in again" if capture.excluded else "",
+        action="'recall exclude' lists what is kept out; run 'recall exclude PATH --remove' for the folder this is in"
+        if capture.excluded
+        else "",
     )
 
 
