@@ -38,8 +38,7 @@ def bring_up(path: Path) -> tuple[int, int]:
     try:
         copy = path.with_name(f"{path.name}{BEFORE}{held}")
         if held < SCHEMA_VERSION:
-            _copy(path, copy.with_name(f"{copy.name}.part"))
-            copy.with_name(f"{copy.name}.part").replace(copy)
+            _keep(path, copy)
         else:  # a run that was killed may have left one before it had checked
             copy = min(_finished(path), default=copy, key=_number)
         if copy.exists():
@@ -53,6 +52,17 @@ def bring_up(path: Path) -> tuple[int, int]:
     for left in copies(path):
         left.unlink(missing_ok=True)
     return held, SCHEMA_VERSION
+
+
+def _keep(path: Path, copy: Path) -> None:
+    part = copy.with_name(f"{copy.name}.part")
+    try:
+        _copy(path, part)
+        part.replace(copy)
+    except apsw.Error:  # half a copy is of no use, and on a full disk in the way
+        for left in part.parent.glob(f"{part.name}*"):
+            left.unlink(missing_ok=True)
+        raise
 
 
 def copies(path: Path) -> list[Path]:

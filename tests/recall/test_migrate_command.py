@@ -242,6 +242,23 @@ def test_what_was_written_after_a_killed_run_is_no_fault(old, monkeypatch):
     assert index.copies(old.index_path) == []
 
 
+def test_a_full_disk_leaves_the_old_index_and_no_half_copy(old, monkeypatch, recall):
+    held = kept(old)
+    copied = index._copy
+
+    def fills(source, target):
+        copied(source, target)
+        raise apsw.FullError("database or disk is full")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(index, "_copy", fills)
+        with pytest.raises(StoreError, match="the disk is full"):
+            index.bring_up(old.index_path)
+
+    assert kept(old) == held
+    assert recall("migrate").code == 0
+
+
 def test_a_newer_index_is_refused_and_left_as_it_is(old, recall):
     connection = apsw.Connection(str(old.index_path))
     connection.execute("UPDATE meta SET value = '99' WHERE key = 'schema'")
