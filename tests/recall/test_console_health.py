@@ -169,3 +169,12 @@ def test_the_demo_is_expected_to_have_no_hooks(shop, made, tmp_path, monkeypatch
     looked.looked(app, again=True)
 
     assert made == [{"hooked": True}, {"hooked": False}]
+
+
+def test_the_first_page_tells_what_is_wrong_with_a_record_that_cannot_be_read(shop) -> None:
+    App.here().workspace().head_file.write_bytes(b"x")
+
+    first = page("/")
+
+    assert "log/head is damaged" in first.partition('id="turns"')[2]
+    assert re.search(r'class="[^"]*fail', first.partition('id="turns"')[0])

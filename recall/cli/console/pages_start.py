@@ -11,6 +11,7 @@ from recall.cli.console import parts
 from recall.cli.console.asked import Asked, Page
 from recall.cli.console.pages_health import making
 from recall.cli.console.pages_turns import turn_entry
+from transcript.errors import RecallError
 from transcript.telling import counted
 
 if TYPE_CHECKING:
@@ -28,7 +29,11 @@ def start(app: App, asked: Asked) -> Page:
 
     found = looked(app)
     told = _problems(found.report, asked) if found is not None else (making("/"),)
-    return Page("Now", join(parts.section("Health", *told, id_="health"), _turns(app, asked)))
+    try:
+        turns = _turns(app, asked)
+    except RecallError as error:  # of a damaged record health alone still tells
+        turns = parts.section("Newest turns", tag("p", str(error)), id_="turns")
+    return Page("Now", join(parts.section("Health", *told, id_="health"), turns))
 
 
 def _problems(report: Report, asked: Asked) -> tuple[Html, ...]:
