@@ -71,7 +71,7 @@ def query_terms(text: str, stop: frozenset[str] = STOP, *, parts: bool = True) -
     return [token for token in counts if token in kept]
 
 
-@lru_cache(maxsize=1 << 16)
+@lru_cache(maxsize=1 << 13)  # some turns' words: the service would keep every word it ever met
 def _tokens(word: str) -> tuple[str, ...]:
     """Return the tokens of one run of word characters and joining marks."""
     if word.isascii() and word.isalpha() and (word.islower() or word[1:].islower()):

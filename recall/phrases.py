@@ -63,7 +63,7 @@ def adjacent(prompt: str, weight: Mapping[str, float]) -> dict[tuple[str, str], 
     }
 
 
-@functools.lru_cache(maxsize=50_000)
+@functools.lru_cache(maxsize=1 << 13)  # some turns' words: the service would keep every word it ever met
 def stem_of(word: str) -> str:
     """Return a word without what inflects it in English: it only has to be the same for the forms of one word."""
     for ending in ("ing", "ed", "es", "s"):
