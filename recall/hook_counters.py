@@ -1,7 +1,8 @@
 """What went wrong in hooks: one line a failure, appended without a lock by the client, folded for health.
 
 A line is `seconds since 1970 <tab> harness <tab> kind`. Kinds: `payload_*` (not taken), `deadline:<stage>`,
-`error:<stage>:<type>`, `service_*` (why a turn was answered by words), `tokens_estimated`, `packages_shadowed`, `reader_gone`.
+`error:<stage>:<type>`, `service_*` (why a turn was answered by words), `tokens_estimated`, `packages_shadowed`,
+`reader_gone`.
 """
 
 import contextlib
