@@ -59,7 +59,7 @@ def heartbeat(hook: HookFacts, now: float, *, warn_seconds: float = 1800, fail_s
             f"; the harness wrote for {span(silent)} after {'it was installed' if hook.last_fired is None else 'that'}"
         )
         ask = TRUST.get(hook.harness, f"start {hook.harness} anew")
-        action = f"{ask}; if it stays silent, run 'recall enable-hooks {hook.harness}'"
+        action = f"{ask}; if it stays silent, then run 'recall enable-hooks {hook.harness}'"
     return Signal(
         id=f"hook_last_fired.{hook.harness}",
         value=hook.last_fired,
