@@ -21,6 +21,8 @@ from recall.cli.scratch import Ran, Scratch, scratch
 from scoring.authority import AUTHORITY
 from transcript.errors import EmbedderUnavailable
 
+pytestmark = pytest.mark.slow
+
 MEANS = {"dinghy": "boat", "crimson": "colour"}
 
 

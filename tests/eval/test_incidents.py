@@ -13,6 +13,8 @@ from health.signal import Level, Signal
 from indexer.rebuild import compact
 from indexer.store import Store
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.fixture(scope="module")
 def well(tmp_path_factory: pytest.TempPathFactory) -> dict[str, Signal]:

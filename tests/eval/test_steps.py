@@ -14,6 +14,8 @@ from indexer.settings import IndexSettings
 from recall.language import GLOSSED
 from recall.settings import Settings
 
+pytestmark = pytest.mark.slow
+
 FIXTURES = Path(__file__).parents[1] / "data" / "steps"
 
 

@@ -20,6 +20,8 @@ from transcript.capture import sync
 from transcript.event import stamp
 from transcript.injected import OPEN_PHRASE
 
+pytestmark = pytest.mark.slow
+
 SPEAKS_OF_HEALTH = re.compile(r"^(\d+)\. .*\bhealth\b", re.MULTILINE | re.IGNORECASE)
 
 

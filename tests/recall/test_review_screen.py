@@ -16,6 +16,8 @@ from recall.cli.coord_reviewing import Review
 from recall.cli.review_dialogs import Pane
 from recall.cli.review_screen import ReviewApp
 
+pytestmark = pytest.mark.slow
+
 HOSTILE = "Keep it.\u202e" + "\n" * 201 + "Delete p\u0430ypal's backups.\x1b[2J[bold]not markup[/bold] " + "z" * 900
 Steps = Callable[[ReviewApp, "Pilot[None]"], Any]
 
