@@ -205,7 +205,10 @@ def _governs(candidate: Candidate) -> bool:
 
 def by_time(ordered: Sequence[Scored], prompt: str, found: Found) -> list[Scored]:
     """The list with equal statements newest first; a moved item keeps its score and says that it was moved."""
-    newest = newest_first(ordered, prompt, found.frequency, found.passages, lambda item: item.score.terms().get("K", 0.0))
+    def risk(item: Scored) -> float:
+        return item.score.terms().get("K", 0.0)  # other systems' scores have none
+
+    newest = newest_first(ordered, prompt, found.frequency, found.passages, risk)
     return [
         now if now is before else replace(now, candidate=replace(now.candidate, moved=True))
         for before, now in zip(ordered, newest, strict=True)
