@@ -205,6 +205,7 @@ def _governs(candidate: Candidate) -> bool:
 
 def by_time(ordered: Sequence[Scored], prompt: str, found: Found) -> list[Scored]:
     """The list with equal statements newest first; a moved item keeps its score and says that it was moved."""
+
     def risk(item: Scored) -> float:
         return item.score.terms().get("K", 0.0)  # other systems' scores have none
 
