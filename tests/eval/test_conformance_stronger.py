@@ -179,7 +179,11 @@ def test_the_minimal_list_alone_says_nothing_of_the_other(capsys, monkeypatch):
 
 
 @pytest.mark.model
-def test_words_and_vectors_search_together_by_the_real_model(project, monkeypatch):
+def test_words_and_vectors_search_together_by_the_real_model(monkeypatch):
+    """On a project of its own: the shared one holds the stub's vectors."""
     monkeypatch.undo()
-    holds, evidence = shown(1, project)
+    with scratch() as made:
+        made("sync")
+        made("index", "--words-only")
+        holds, evidence = shown(1, made)
     assert holds, evidence

@@ -21,7 +21,6 @@ from support.hooks import (
     run_client,
 )
 
-from indexer.segment import segment
 from indexer.store import Store
 from indexer.words_table import refill
 from transcript.workspace import Workspace
@@ -55,8 +54,8 @@ def grow(path: Path) -> None:
             for number in range(CHUNKS):
                 text = " ".join(rng.choices(words, k=40))
                 store.run(
-                    "INSERT INTO chunk_1 VALUES (?, ?, 0, 1, 60, ?, ?)",
-                    (1000 + number, number.to_bytes(16, "big"), text, " ".join(segment(text))),
+                    "INSERT INTO chunk_1 VALUES (?, ?, 0, 1, 60, ?)",
+                    (1000 + number, number.to_bytes(16, "big"), text),
                 )
                 store.run("INSERT INTO event_1 (id, event) VALUES (?, ?)", (event + 1 + number, f"e{number:025}"))
                 store.run(
