@@ -169,7 +169,7 @@ def test_a_correction_is_superseded_by_a_later_one_of_ours_alone(recall):
     first = last_id(recall)
 
     assert recall("correct", of, "the port is 8444", "--supersedes", first).code == 0
-    assert "8443" not in (recall.views / "handoff.md").read_text()
+    assert "is 8443" not in (recall.views / "handoff.md").read_text()
     second = last_id(recall)
     by_a_peer = recall("correct", of, "the port is 1", "--supersedes", second, "--channel", "review")
     of_another_kind = recall("outcome", "x", "--status", "failed", "--supersedes", second)

@@ -294,7 +294,7 @@ def test_two_projects_do_not_see_each_other(data, workspace, tmp_path):
     other.mkdir()
     remember(data, other, ("Where do we deploy?", "We deploy to the blue cluster."))
 
-    assert "7443" not in run_client(data, payload(QUESTION, other)).context
+    assert "port 7443" not in run_client(data, payload(QUESTION, other)).context
     assert "blue cluster" in run_client(data, payload("where do we deploy the blue cluster", other)).context
 
 

@@ -191,7 +191,7 @@ def test_two_workspaces_are_answered_by_one_service_each_from_its_own(data, tmp_
 
     assert "7443" in answered(data)
     assert "9000" in answered(data, other)
-    assert "7443" not in answered(data, other)
+    assert "port 7443" not in answered(data, other)
     assert len(service_pids(data)) == 1
 
 

@@ -84,7 +84,7 @@ def test_a_correction_that_was_itself_replaced_speaks_no_more(tmp_path):
 
     notes = [note for item in made.ranked for note in item.candidate.notes]
     assert ["9443" in note for note in notes] == [True]
-    assert "8443" not in made.block
+    assert "on 8443" not in made.block
 
 
 @pytest.mark.parametrize("command", ["decide", "correct"])
@@ -124,7 +124,7 @@ def test_of_a_chain_of_decisions_over_a_sessions_words_the_last_one_speaks(tmp_p
 
     (item,) = (i.candidate for i in made.ranked if i.candidate.text == WRONG)
     assert item.notes == (f"replaced by a decision on 2026-03-01: {second.body['text']} ({second.id[:10]}#0-30)",)
-    assert "8443" not in made.block
+    assert "on 8443" not in made.block
 
 
 def test_the_switch_takes_notes_and_order_away(tmp_path):
