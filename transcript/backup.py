@@ -33,6 +33,7 @@ from transcript.backup_files import (
     purge,
 )
 from transcript.backup_places import remember
+from transcript.backup_unnamed import found, last_event
 from transcript.canonical import canonical, sha256_hex
 from transcript.errors import BackupError, BackupNewer, LockBusy, RecordError
 from transcript.event import stamp
@@ -105,30 +106,36 @@ def backup(workspace: Workspace, target: Path, *, now: datetime) -> Made:
     data = workspace.data
     place = folder(place_for(workspace, target))
     log = Log(workspace)
-    with _alone(place), _no_erasure(workspace):
-        earlier = _earlier(place, workspace.id)
-        _goes_on(log, earlier, place)
-        remove_parts(place / MANIFEST)
-        purge(place / FILES, earlier.files if earlier else ())
-        _take_spool_in(log, now)
-        head = log.head()
-        before = {one.path: one for one in earlier.files} if earlier else {}
-        mirror = Mirror(place / FILES, before)
-        files = [mirror.take(one) for one in _wanted(workspace, data, head, earlier)]
-        mirror.sync()
-        entry = read_table(data).get(workspace.id)
-        roots = tuple(entry.roots) if entry else ()
-        manifest = Manifest(workspace.id, stamp(now), head, roots, tuple(files))
-        report = verified(place, manifest)
-        if not report.ok and earlier is not None:
-            purge(place / FILES, earlier.files)
-        else:
-            manifest = replace(manifest, verified=report.ok)
-            _write(place, manifest)
-    if not report.ok:
-        kept = f"the backup of {earlier.at} stays" if earlier else "it was kept, marked as not verified"
-        raise BackupError(f"the copy is not whole ({', '.join(report.codes[:3])}): {kept}; 'recall verify' says more")
-    removed = purge(place / FILES, files)
+    with _alone(place):
+        with _no_erasure(workspace):
+            earlier = _earlier(place, workspace.id)
+            _goes_on(log, earlier, place)
+            remove_parts(place / MANIFEST)
+            before = {one.path: one for one in earlier.files} if earlier is not None else {}
+            if earlier is not None and earlier.verified:
+                purge(place / FILES, earlier.files)
+            else:  # what no manifest names may be all that there is: gone on with, and removed by a whole one alone
+                before = {**found(place / FILES), **before}
+            _take_spool_in(log, now)
+            head = log.head()
+            mirror = Mirror(place / FILES, before)
+            files = [mirror.take(one) for one in _wanted(workspace, data, head, earlier)]
+            mirror.sync()
+            entry = read_table(data).get(workspace.id)
+            roots = tuple(entry.roots) if entry else ()
+            manifest = Manifest(workspace.id, stamp(now), head, roots, tuple(files))
+            report, first = verified(place, manifest), not (place / MANIFEST).exists()
+            if report.ok or first:
+                manifest = replace(manifest, verified=report.ok)
+                _write(place, manifest)
+            else:
+                mirror.take_back()
+        if not report.ok:
+            kept = f"the backup of {earlier.at} stays" if earlier else f"what lies in {place} stays"
+            kept = "it was kept, marked as not verified" if first else kept
+            codes = ", ".join(report.codes[:3])
+            raise BackupError(f"the copy is not whole ({codes}): {kept}; 'recall verify' says more")
+        removed = purge(place / FILES, files)  # before another one may begin: it would take away what that has written
     made = Made(manifest, place, mirror.written, removed)
     try:
         remember(data, workspace.id, place, at=now, files=len(files), size=manifest.size, events=head.seq)
@@ -282,7 +289,7 @@ def _no_erasure(workspace: Workspace) -> Iterator[None]:
 
 
 def _earlier(place: Path, name: str) -> Manifest | None:
-    """Return the manifest of the last backup here, None when there is none that can be gone on with."""
+    """Return the manifest of the last backup here, None where none can be read; BackupError for another workspace's."""
     try:
         manifest = read_manifest(place)
         check_names(manifest.files)
@@ -290,20 +297,28 @@ def _earlier(place: Path, name: str) -> Manifest | None:
         raise
     except BackupError:
         return None
-    return manifest if manifest.workspace == name else None
+    if manifest.workspace != name:
+        raise BackupError(f"{place} holds the backup of workspace {manifest.workspace}; name another folder")
+    return manifest
 
 
 def _goes_on(log: Log, earlier: Manifest | None, place: Path) -> None:
     """BackupError where the record here lacks events that the backup has: a lost or replaced record is no newer one."""
-    if earlier is None or not earlier.head.seq:
+    end = last_event(place / FILES) if earlier is None else (earlier.head.seq, earlier.head.hash)
+    if end is None or not end[0]:
         return
-    now, then = log.head(), earlier.head
-    if now.seq >= then.seq and next(e for e in log.read_back() if e.seq <= then.seq).position.hash == then.hash:
+    now, (then, held) = log.head(), end
+    if now.seq >= then and next(e for e in log.read_back() if e.seq <= then).position.hash == held:
         return
+    upto, what = "", f"Its {MANIFEST} cannot be read; name another folder"
+    if earlier is not None:
+        upto, what = (
+            f" up to {minute(earlier.at)}",
+            ("'recall restore' puts the backup's record back; to keep both, name another folder"),
+        )
     raise BackupError(
-        f"the backup in {place} holds {counted(then.seq, 'event')} up to {minute(earlier.at)} that the record here,"
-        f" {counted(now.seq, 'event')}, does not go on from; nothing was changed. 'recall restore' puts the backup's"
-        " record back; to keep both, name another folder"
+        f"the backup in {place} holds {counted(then, 'event')}{upto} that the record here,"
+        f" {counted(now.seq, 'event')}, does not go on from; nothing was changed. {what}"
     )
 
 

@@ -57,6 +57,7 @@ class Mirror:
     before: Mapping[str, Stored]
     written: int = 0
     _used: set[str] = field(default_factory=set)
+    _made: list[Path] = field(default_factory=list)
     _folders: set[Path] = field(default_factory=set)
 
     def take(self, wanted: Wanted) -> Stored:
@@ -92,7 +93,7 @@ class Mirror:
     def _free(self, path: str) -> str:
         taken = self._used | {one.stored for one in self.before.values()}
         name, number = path, 1
-        while name in taken:
+        while name in taken or os.path.lexists(self.folder / name):
             number += 1
             name = f"{path}.{number}"
         return name
@@ -100,6 +101,8 @@ class Mirror:
     def _write(self, name: str, start: int, source: IO[bytes], wanted: Wanted, digest: "hashlib._Hash") -> None:
         path = self.folder / name
         folder(path.parent)
+        if not os.path.lexists(path):
+            self._made.append(path)
         flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | (0 if start else os.O_TRUNC)
         descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
         try:
@@ -122,6 +125,11 @@ class Mirror:
             os.close(descriptor)
         self._folders.add(path.parent)
 
+    def take_back(self) -> None:
+        """Remove the files that were made, those that were there before left as they are."""
+        for path in self._made:
+            path.unlink(missing_ok=True)
+
     def sync(self) -> None:
         """See the names of new files on the disk."""
         for path in sorted(self._folders):
@@ -140,7 +148,7 @@ def purge(files: Path, kept: Iterable[Stored]) -> int:
     """Remove every file below a backup's `files/` that its manifest does not name; return how many went."""
     named = {files / one.stored for one in kept}
     gone = 0
-    for path in _below(files):
+    for path in below(files):
         if path not in named:
             path.unlink()
             gone += 1
@@ -152,10 +160,11 @@ def purge(files: Path, kept: Iterable[Stored]) -> int:
 
 def extra(files: Path, kept: Iterable[Stored]) -> int:
     """Return how many files lie below `files/` that the manifest does not name: what a killed backup left."""
-    return sum(1 for path in _below(files) if path not in {files / one.stored for one in kept})
+    return sum(1 for path in below(files) if path not in {files / one.stored for one in kept})
 
 
-def _below(files: Path) -> Iterator[Path]:
+def below(files: Path) -> Iterator[Path]:
+    """Yield every file and link below a folder, sorted."""
     yield from (path for path in sorted(files.rglob("*")) if path.is_symlink() or not path.is_dir())
 
 

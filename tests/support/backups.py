@@ -2,13 +2,16 @@
 
 import io
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
+import pytest
 import zstandard
 
 from support.capture import NOW, Project
 from support.record import make_turns
+from transcript import backup, backup_files
 from transcript.canonical import b32id
 from transcript.log import Log
 from transcript.native import NativeStore, _frames
@@ -76,3 +79,24 @@ def _parts(name: str, data: bytes) -> Iterator[bytes]:
         yield zstandard.ZstdDecompressor().decompress(data, max_output_size=1 << 28)
     elif "/capture/" in f"/{name}":
         yield zlib.decompress(data)
+
+
+class Killed(BaseException):
+    """Stands for the end of the process."""
+
+
+def killing(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
+    """End the process before its write number `at`: of bytes, of a whole file, of a removal."""
+    count = iter(range(1_000_000))
+
+    def wrap(real: Callable[..., Any]) -> Callable[..., Any]:
+        def step(*args: Any, **kwargs: Any) -> Any:
+            if next(count) == at:
+                raise Killed
+            return real(*args, **kwargs)
+
+        return step
+
+    monkeypatch.setattr(backup_files, "write_all", wrap(backup_files.write_all))
+    monkeypatch.setattr("transcript.backup.write_atomic", wrap(backup.write_atomic))
+    monkeypatch.setattr(backup_files.Path, "unlink", wrap(Path.unlink))

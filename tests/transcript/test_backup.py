@@ -7,10 +7,9 @@ import shutil
 import subprocess
 import sys
 import threading
-from pathlib import Path
 
 import pytest
-from support.backups import KEPT, SECRET, add, holding, talked, tree
+from support.backups import KEPT, SECRET, Killed, add, holding, killing, talked, tree
 from support.capture import NOW
 from support.record import make_turns
 
@@ -178,27 +177,6 @@ def test_an_erasure_says_which_backups_still_hold_the_words(here):
     assert [one["events"] for one in known(project.data, project.workspace.id) if one["path"] == str(place_of(here))]
     shutil.rmtree(disk)
     assert row not in out_of_reach(project.workspace)
-
-
-class Killed(BaseException):
-    """Stands for the end of the process."""
-
-
-def killing(monkeypatch, at):
-    """End the process before its write number `at`: of bytes, of a whole file, of a removal."""
-    count = iter(range(1_000_000))
-
-    def wrap(real):
-        def step(*args, **kwargs):
-            if next(count) == at:
-                raise Killed
-            return real(*args, **kwargs)
-
-        return step
-
-    monkeypatch.setattr(backup_files, "write_all", wrap(backup_files.write_all))
-    monkeypatch.setattr("transcript.backup.write_atomic", wrap(__import__("transcript.backup").backup.write_atomic))
-    monkeypatch.setattr(backup_files.Path, "unlink", wrap(Path.unlink))
 
 
 def test_a_backup_killed_at_any_step_leaves_the_old_or_the_new_one_whole(here, tmp_path, monkeypatch):
