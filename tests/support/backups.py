@@ -11,7 +11,7 @@ import zstandard
 
 from support.capture import NOW, Project
 from support.record import make_turns
-from transcript import backup, backup_files
+from transcript import paths
 from transcript.canonical import b32id
 from transcript.log import Log
 from transcript.native import NativeStore, _frames
@@ -97,6 +97,6 @@ def killing(monkeypatch: pytest.MonkeyPatch, at: int) -> None:
 
         return step
 
-    monkeypatch.setattr(backup_files, "write_all", wrap(backup_files.write_all))
-    monkeypatch.setattr("transcript.backup.write_atomic", wrap(backup.write_atomic))
-    monkeypatch.setattr(backup_files.Path, "unlink", wrap(Path.unlink))
+    monkeypatch.setattr("transcript.backup_files.write_all", wrap(paths.write_all))
+    monkeypatch.setattr("transcript.backup.write_atomic", wrap(paths.write_atomic))
+    monkeypatch.setattr(Path, "unlink", wrap(Path.unlink))
