@@ -61,7 +61,7 @@ class TurnState:
         """
         key = hashlib.sha256(f"{call}\x1f{prompt}".encode("utf-8", "surrogatepass")).hexdigest()[:24]
         at = now.timestamp()
-        with _Held(self.path) as held:
+        with _Held(self.path, seconds=LOCK_SECONDS) as held:
             state = _read(self.path)
             if abs(at - state.claims.get(key, float("-inf"))) <= TWIN_SECONDS:  # either may be first
                 return None
@@ -142,7 +142,7 @@ def prune(run_dir: Path, *, now: datetime) -> int:
 class _Held:
     """The lock beside a state; says whether it was got."""
 
-    def __init__(self, path: Path, *, seconds: float = LOCK_SECONDS) -> None:
+    def __init__(self, path: Path, *, seconds: float) -> None:
         self._lock = FileLock(path.with_suffix(".lock"))
         self._seconds = seconds
 

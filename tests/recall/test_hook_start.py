@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from support.embedder import StubEmbedder
-from support.hooks import SITE, client_command, counted, project, run_client, serving, wait_for
+from support.hooks import AT_ONCE, SITE, client_command, counted, project, run_client, serving, wait_for
 from support.payloads import PAYLOADS, raw
 from support.record import NOW
 from support.starts import ANSWERED, WITH_PROMPT, ask, block_of, start, told_rows
@@ -211,8 +211,15 @@ def test_a_resume_right_after_another_is_told_what_came_between(resident, worksp
 
 
 def test_two_identical_starts_at_the_same_time_tell_once(data, workspace):
-    hooks = [subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
-    outs = [hook.communicate(start(source="compact"), timeout=60)[0] for hook in hooks]
+    command = client_command(data, AT_ONCE)
+    hooks = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    for hook in hooks:
+        hook.stdin.write(start(source="compact"))
+        hook.stdin.close()
+    outs = [hook.stdout.read() for hook in hooks]
+    for hook in hooks:
+        hook.stdout.close()
+        assert hook.wait(60) == 0
 
     assert sorted(bool(out) for out in outs) == [False, True]
     assert len(told_rows(workspace)) == 1

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.hooks import (
+    AT_ONCE,
     SITE,
     client_command,
     counted,
@@ -74,7 +75,8 @@ def test_the_same_item_is_not_injected_twice_into_a_session_until_it_is_compacte
 
 def test_two_identical_calls_at_the_same_time_inject_once(data, workspace):
     raw = payload(QUESTION, prompt_id="a")
-    hooks = [subprocess.Popen(client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
+    command = client_command(data, AT_ONCE)
+    hooks = [subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE) for _ in range(2)]
     for hook in hooks:
         hook.stdin.write(raw)
         hook.stdin.close()

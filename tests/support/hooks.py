@@ -87,6 +87,10 @@ HASTY = "hook_client.SERVICE_SHARE = 0.002"
 """A change for `client_command`: a service gets a quarter of a second, and what follows it all the time there is."""
 
 
+AT_ONCE = "from recall import turnstate; turnstate.LOCK_SECONDS = turnstate.TWIN_SECONDS = 60.0"
+"""A change for `client_command`: calls that a busy machine runs seconds apart count as made at the same time."""
+
+
 def client_command(data: Path, changes: str = "", *, harness: str = "claude-code", site: Path = SITE) -> list[str]:
     """The hook's client with two minutes for its answer, so that what it answers does not hang on a busy machine.
 
