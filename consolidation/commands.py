@@ -24,9 +24,10 @@ from transcript import memory_drafts as drafts
 from transcript import secrets
 from transcript.curation import Author
 from transcript.errors import CurationError
-from transcript.event import Draft
+from transcript.event import Draft, moment
 from transcript.log import Log
 from transcript.memories import CandidateState, Link, Memory, MemoryState, Span
+from transcript.memory_fold import closing
 from transcript.memory_told import Told
 
 HUMAN = "human"
@@ -204,11 +205,13 @@ def restated(
     end = "secret" if SECRET in candidate.text else "too_long" if len(candidate.text) > limits else ""
     end = end or ("contradiction" if verdict.conflicts else "accepted")
     _refuse(hand, candidate, verdict, Decision(candidate.id, "transcript_only", end))
-    ends = memory.valid_to if memory.valid_to > candidate.said_at else ""
+    begins = since or memory.valid_from
+    ends = memory.valid_to if not begins or (memory.valid_to and moment(begins) < moment(memory.valid_to)) else ""
+    interval = {"valid_from": begins, "valid_to": ends}
     return [
         drafts.candidate(hand.at, candidate.body()),
         verdict_draft(hand.at, verdict),
-        *_in_place(hand, candidate, verdict, memory, reason, since=candidate.said_at, valid_to=ends),
+        *_in_place(hand, candidate, verdict, memory, reason, since=begins or candidate.said_at, **interval),
     ]
 
 
@@ -277,7 +280,7 @@ def _again(hand: Hand, old: Memory, wrong: Memory, link: Link) -> list[Draft]:
         return []
     told = [drafts.candidate(hand.at, candidate.body()), verdict_draft(hand.at, verdict)]
     ends = old.valid_to
-    if ends == link.at:  # which closed it; its own end, if it had one, stands where it was written
+    if ends == closing(old.valid_from, link.at):  # which closed it; its own end, if any, stands where it was written
         ends = str(hand.log.body(hand.log.get(old.id)).get("valid_to") or "")
     around = {"valid_from": old.valid_from, "valid_to": ends}
     return [*told, *_in_place(hand, candidate, verdict, old, "correction", since=link.at, **around)]

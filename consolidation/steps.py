@@ -27,6 +27,7 @@ from transcript.errors import EmbedderUnavailable, PointerError, StoreError
 from transcript.event import Draft, Event, Position, moment
 from transcript.log import Log
 from transcript.memories import Link, Memory, MemoryState, fold_events, span_of_body
+from transcript.memory_fold import closing
 from transcript.projections.views import refresh
 from transcript.telling import counted
 
@@ -233,8 +234,9 @@ def take_in(state: MemoryState, events: Iterable[Draft]) -> None:
             state.links.append(Link(of, by, event.body["reason"], event.body["at"], event.id))
             old = state.memories.get(of.event)
             if old is not None:
-                closed = min(filter(None, (old.valid_to, event.body["at"])), key=moment)
-                state.memories[of.event] = replace(old, superseded_by=by.event, valid_to=closed)
+                first = min(filter(None, (old.valid_to, event.body["at"])), key=moment)
+                ends = closing(old.valid_from, first)
+                state.memories[of.event] = replace(old, superseded_by=by.event, valid_to=ends)
 
 
 def _as_event(draft: Draft) -> Event:

@@ -10,6 +10,7 @@ from transcript.errors import PointerError
 from transcript.event import Draft, moment
 from transcript.log import Log
 from transcript.memories import Memory, MemoryState
+from transcript.memory_fold import closing
 from transcript.memory_told import Told
 
 
@@ -50,7 +51,8 @@ def backfill(state: MemoryState, log: Log, at: Told, by: Author) -> list[Draft]:
             if not memory.valid_to or moment(said) < moment(memory.valid_to):  # else nobody knows since when it held
                 new["valid_from"] = said
         if memory.superseded_by and not memory.valid_to:
-            new["valid_to"] = closed.get(memory.id) or _begun(state, memory.superseded_by)
+            ends = closed.get(memory.id) or _begun(state, memory.superseded_by)
+            new["valid_to"] = closing(new.get("valid_from", memory.valid_from), ends)
         new = {name: value for name, value in new.items() if value}
         if new:
             told = drafts.amended(at, memory.id, new, because=memory.id, actor=by.name, actor_kind=by.kind)

@@ -15,7 +15,7 @@ from transcript.canonical import sha256_hex
 from transcript.errors import RecordError
 from transcript.event import MEMORY_TYPES, Event, Position, moment
 from transcript.log import Log
-from transcript.memory_fold import empty, take
+from transcript.memory_fold import closing, empty, take
 from transcript.paths import write_atomic
 from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
@@ -236,6 +236,7 @@ def _memory(held: dict[str, Any], conflicts: list[str]) -> Memory:
     texts = ("candidate", "memory_type", "statement", "why", "said_at", "valid_from", "valid_to", "actor", "actor_kind")
     lists = ("subject", "tags", "projects", "roles", "critical_for", "supersedes")
     rest: dict[str, Any] = {name: str(body.get(name) or "") for name in texts}
+    rest["valid_to"] = closing(rest["valid_from"], rest["valid_to"])
     rest |= {name: tuple(map(str, body.get(name) or ())) for name in lists}
     return Memory(
         id=held["id"],

@@ -78,6 +78,14 @@ def _give_back(state: dict[str, Any], wrong: dict[str, Any]) -> None:
     state["links"] = links
 
 
+def closing(begins: str, ends: str) -> str:
+    """Return the end of an interval, never before its beginning; "" stands for open, of either.
+
+    What older words refute never held: its interval ends where it begins.
+    """
+    return begins if begins and ends and moment(ends) < moment(begins) else ends
+
+
 def _event_of(span: Any) -> str:
     return str(span.get("event", "")) if isinstance(span, dict) else ""
 

@@ -212,6 +212,35 @@ def test_another_wording_takes_the_place_of_the_old_one(recall):
     assert [row["id"] for row in recall("memory", "list", "--json").rows()] == [new.id]
 
 
+def test_another_wording_holds_when_the_old_one_held(recall):
+    """Since when it holds and since when it is said are two things: the interval goes along whole."""
+    since, until = "2026-05-01T00:00:00.000Z", "2026-06-01T00:00:00.000Z"
+    old = added(recall, TWICE, "--valid-from", since, "--valid-to", until)
+
+    done = recall("memory", "edit", old[:10], "--statement", "The importer reads each file two times.")
+
+    held = memories(recall)
+    new = next(memory for memory in held.values() if memory.id != old)
+    assert (done.code, new.valid_from, new.valid_to) == (0, since, until)
+    assert (held[old].valid_from, held[old].valid_to) == (since, since)
+
+
+@pytest.mark.parametrize("begins", [(), ("--valid-from", "2026-05-01")])
+def test_a_correction_by_older_words_leaves_an_interval_in_which_it_never_held(recall, begins):
+    """The words that show it were said before the memory: it was wrong from the beginning."""
+    made = recall("memory", "add", RIGHT, "--evidence", pointer("right", RIGHT, RIGHT), *begins, "--json").out
+    old = next(one["id"] for one in json.loads(made)["events"] if one["type"] == "memory.written")
+
+    done = recall("memory", "correct", old[:10], "--because", pointer("said", SAID, TWICE), TWICE)
+
+    held = memories(recall)
+    new = next(memory for memory in held.values() if memory.id != old)
+    assert (done.code, held[old].superseded_by, held[old].valid_to) == (0, new.id, held[old].valid_from)
+    assert (new.valid_from, new.valid_to) == ("2026-01-06T10:00:00.000Z", "")
+    shown = json.loads(recall("memory", "show", old[:10], "--json").out)
+    assert shown["valid_from"] <= shown["valid_to"]
+
+
 def test_what_stands_around_a_statement_is_amended(recall):
     memory = added(recall, TWICE, "--tag", "io")
 
@@ -250,7 +279,9 @@ def test_a_correction_replaces_at_once_and_names_what_shows_it(recall):
     assert done.code == 0, done.err
     new = next(memory for memory in memories(recall).values() if memory.id != old)
     assert (new.reason, new.label, new.statement) == ("correction", "claim", RIGHT)
-    assert memories(recall)[old].valid_to == "2026-02-06T10:00:00.000Z"
+    assert new.valid_from == "2026-02-06T10:00:00.000Z"
+    held = memories(recall)[old]
+    assert held.valid_to == held.valid_from > new.valid_from  # it was remembered after that had been said
     assert (recall.folder / "past").is_dir()
 
 
@@ -264,10 +295,11 @@ def test_without_a_statement_a_correction_refutes(recall):
     assert recall("memory", "list", "--json").rows() == []
 
 
-def test_words_whose_replacement_was_wrong_hold_again(recall, tmp_path):
+@pytest.mark.parametrize("said", ["", "valid_from: 2020-01-01\n"], ids=["newer", "older"])
+def test_words_whose_replacement_was_wrong_hold_again(recall, tmp_path, said):
     folder = make_memory_folder(tmp_path / "notes", files=1, nested=0, critical=0)
     recall("memory", "import", str(folder))
-    (folder / "memory-000.md").write_text("---\ntype: project\n---\n\nModule 0 listens on port 9999.\n")
+    (folder / "memory-000.md").write_text(f"---\ntype: project\n{said}---\n\nModule 0 listens on port 9999.\n")
     other = folder.rename(tmp_path / "other")
     recall("memory", "import", str(other))
     [row] = recall("memory", "list", "--proposals", "--json").rows()

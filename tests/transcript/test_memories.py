@@ -212,6 +212,34 @@ def test_state_is_the_first_that_applies(tmp_path):
     }
 
 
+@pytest.mark.parametrize(
+    ("since", "ends"),
+    [
+        ("2025-12-31T10:00:00.000Z", SAID),
+        ("2026-01-06T11:59:00.000+02:00", SAID),
+        (SAID, SAID),
+        (LATER, LATER),
+    ],
+)
+def test_an_interval_never_ends_before_it_begins(tmp_path, since, ends):
+    """LCA-4.3-03: what older words replace never held; the moment that they were said stays in the link."""
+    old, new = written("old"), written("new", said_at=since)
+    link = memory_drafts.superseded(AT, place_of(old), place_of(new), reason="correction", since=since)
+    state = fold_memories(make_log(tmp_path, [old, new, link]))
+
+    held = state.memories[old.id]
+    assert (held.valid_from, held.valid_to, held.state_at(NOON)) == (SAID, ends, "superseded")
+    assert [one.at for one in state.links] == [since]
+
+
+def test_an_end_that_was_amended_to_before_the_beginning_is_the_beginning(tmp_path):
+    memory = written("old")
+    told = memory_drafts.amended(HUMAN, memory.id, {"valid_to": "2025-12-31T10:00:00.000Z"}, because="x", actor="ana")
+    held = fold_memories(make_log(tmp_path, [memory, told])).memories[memory.id]
+
+    assert (held.valid_to, held.state_at(NOON)) == (SAID, "expired")
+
+
 def test_memory_is_in_conflict_while_a_candidate_that_says_otherwise_waits(tmp_path):
     memory, other = written(), candidate("Ports come from the environment.")
     verdict = memory_drafts.verdict(
