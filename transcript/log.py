@@ -140,7 +140,7 @@ class Log:
             return
         first = True
         for segment, end, line in lines(self.directory, head, segment=at.segment, offset=at.offset):
-            if first and not _follows(line, at):
+            if first and not follows(line, at):
                 yield from self._search(head, at)
                 return
             first = False
@@ -388,7 +388,7 @@ class Log:
         return written
 
 
-def _follows(line: bytes, at: Position) -> bool:
+def follows(line: bytes, at: Position) -> bool:
     """Say whether a line is the one written directly behind a position."""
     return f',"prev":"{at.hash}","seq":{at.seq + 1},'.encode("ascii") in line
 

@@ -68,7 +68,7 @@ def test_the_page_of_health_is_the_report_and_writes_nothing_but_kept_figures(in
     changed = {
         path.name: after.get(path) for path in after.keys() | before.keys() if after.get(path) != before.get(path)
     }
-    assert changed.keys() <= {"index-facts.json", "index.sqlite-wal", "index.sqlite-shm"}
+    assert changed.keys() <= {"index-facts.json", "record-lines.json", "index.sqlite-wal", "index.sqlite-shm"}
     assert not changed.get("index.sqlite-wal"), "a reader of the index makes these files, and writes nothing"
 
 
