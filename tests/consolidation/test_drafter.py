@@ -46,7 +46,7 @@ def test_draft_quotes_its_place_and_says_who_drafted_it(talk, tmp_path):
     pointer = f"{talk.said[:10]}#{start}-{start + len(RULE)}"
     program = command(tmp_path, answer(sources=[pointer]))
 
-    (made,) = draft(talk.views, program, key=talk.key, timeout_s=20)
+    (made,) = draft(talk.views, program, key=talk.key, timeout_s=120)
 
     assert (made.found_by, made.memory_type, made.text, made.why) == (
         "drafter",
@@ -63,7 +63,7 @@ def test_it_is_shown_what_was_said_with_credentials_and_own_blocks_covered(talk,
     whole = answer(sources=[talk.said[:10]])
     program = command(tmp_path, f"open({str(shown)!r}, 'w').write(json.dumps(asked))\n{whole}")
 
-    draft(talk.views, program, key=talk.key, timeout_s=20)
+    draft(talk.views, program, key=talk.key, timeout_s=120)
 
     told = json.loads(shown.read_text())
     assert told["protocol"] == PROTOCOL
@@ -100,7 +100,7 @@ def test_answer_that_is_not_of_the_protocol_is_refused_whole(code, message, talk
     program = command(tmp_path, code.replace("SAID", talk.said[:10]))
 
     with pytest.raises(DraftFailed, match=message):
-        draft(talk.views, program, key=talk.key, timeout_s=20)
+        draft(talk.views, program, key=talk.key, timeout_s=120)
 
 
 def test_drafter_that_never_answers_is_ended(talk, tmp_path):

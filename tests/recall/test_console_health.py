@@ -127,7 +127,7 @@ def test_an_old_report_is_shown_while_a_new_one_is_made(shop, made, monkeypatch)
     old = looked.looked(App.here())
     monkeypatch.setattr(looked, "KEPT_S", -1.0)
     assert looked.looked(App.here()) is old
-    looked.begin(App.here()).wait(20)
+    looked.begin(App.here()).wait(120)
     assert len(made) in (3, 4), "that of the look, and one more where it had ended"
     monkeypatch.setattr(looked, "KEPT_S", 60.0)
     newest = looked.looked(App.here())
@@ -140,11 +140,11 @@ def test_an_old_report_is_shown_while_a_new_one_is_made(shop, made, monkeypatch)
 def test_nobody_waits_for_the_first_report(shop, monkeypatch, address) -> None:
     may = threading.Event()
     monkeypatch.setattr(looked, "WAIT_S", 0.0)
-    monkeypatch.setattr("recall.cli.reported.report_of", lambda app, **given: may.wait(20) and short(app))
+    monkeypatch.setattr("recall.cli.reported.report_of", lambda app, **given: may.wait(120) and short(app))
 
     at_once = page(address)
     may.set()
-    looked.begin(App.here()).wait(20)
+    looked.begin(App.here()).wait(120)
 
     assert "The first look at this project is being taken." in at_once
     assert "The first look" not in page(address)

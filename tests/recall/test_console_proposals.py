@@ -281,7 +281,7 @@ class Thinking(Typist):
 
     def ask(self, text: str) -> str:
         self.asking.set()
-        assert self.may.wait(20)
+        assert self.may.wait(120)
         return super().ask(text)
 
 
@@ -292,7 +292,7 @@ def test_one_decision_is_asked_for_at_a_time(shop, monkeypatch) -> None:
     browser = Browser()
 
     assert browser.prepare(first).status_code == 303
-    assert person.asking.wait(20)
+    assert person.asking.wait(120)
     try:
         meanwhile = browser.page(f"/proposal/{first}")
         refused = browser.prepare(second)

@@ -76,7 +76,7 @@ def test_fifty_first_hooks_at_once_start_exactly_one_service(data):
         hook.stdin.write(payload(QUESTION, session_id=f"s{number}"))
         hook.stdin.close()
 
-    assert [hook.wait(60) for hook in hooks] == [0] * 50
+    assert [hook.wait(300) for hook in hooks] == [0] * 50
     wait_for(lambda: call(data, "status", site=SITE) is not None)
     assert len(service_pids(data)) == 1
 

@@ -124,7 +124,7 @@ def serving(data: Path, respond: Respond, *, limits: Limits | None = None, site:
         yield service
     finally:
         call(data, "stop", site=site)
-        thread.join(60)
+        thread.join(180)
         assert not thread.is_alive()
 
 
@@ -158,7 +158,7 @@ def stop_services(data: Path) -> None:
             os.kill(pid, 9)
 
 
-def wait_for(condition: Callable[[], object], seconds: float = 60.0) -> None:
+def wait_for(condition: Callable[[], object], seconds: float = 180.0) -> None:
     """Wait until a condition holds. The limit tells what hangs from what is slow; no test is about it."""
     until = time.monotonic() + seconds
     while not condition():
