@@ -306,7 +306,7 @@ def test_a_hung_service_is_given_up_in_time_and_ended_after_three_turns(data, hu
 
 
 def test_a_service_that_several_clients_found_busy_at_once_is_left_alone(data, hung):
-    at_once = f"{HASTY}; hook_client.STUCK_S = 3600.0"  # four turns of a busy machine may lie further apart than they do
+    at_once = f"{HASTY}; hook_client.STUCK_S = 3600.0"  # four turns of a busy machine take longer
     turns = [run_client(data, payload("why"), at_once) for _ in range(4)]
 
     assert hung.poll() is None
