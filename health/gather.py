@@ -59,11 +59,13 @@ from health.refusals import PARSERS, refusal_facts
 from indexer.embedder import Identity
 from indexer.settings import IndexSettings
 from indexer.store import Store
+from recall import service_control
 from recall.memory_settings import ConsolidationSettings
 from transcript.errors import StoreError
 from transcript.workspace import Workspace
 
 DAY_S = 86_400.0
+SERVICE_S = 1.0  # for the resident service to say how it is, from the beginning of the report on
 Group = TypeVar("Group")
 
 
@@ -96,6 +98,7 @@ def gather(
     shape = consolidation or ConsolidationSettings()
     broken: list[str] = []
     log = OnePass(workspace)
+    asked = service_control.question(data, within_s=SERVICE_S)  # it answers, or hangs, while the rest is read
 
     def read(name: str, group: Callable[[], Group], without: Group) -> Group:
         """Read one group; one that cannot be read is named, and the report goes on without it."""
@@ -143,8 +146,8 @@ def gather(
         series=read("series", lambda: SeriesFacts(_past(series.read(log, since=since), at)), SeriesFacts()),
         quality=read("quality", lambda: quality_facts(workspace), QualityFacts()),
         disk=read("disk", lambda: disk_facts(data), DiskFacts()),
-        freshness=read("freshness", lambda: freshness_facts(workspace, data, canon), FreshnessFacts()),
-        service=read("service", lambda: service_facts(data, env, now=at), ServiceFacts()),
+        freshness=read("freshness", lambda: freshness_facts(workspace, data, canon, asked=asked), FreshnessFacts()),
+        service=read("service", lambda: service_facts(data, env, now=at, asked=asked), ServiceFacts()),
         window=read("window", lambda: window_facts(workspace, env, shape, log), WindowFacts()),
         backup=read("backup", lambda: backup_facts(workspace), BackupFacts()),
         schedule=read("schedule", lambda: schedule_facts(data, env, now=now), ScheduleFacts()),

@@ -14,7 +14,7 @@ from typing import Any
 from health.facts_machine import FreshnessFacts
 from indexer import schema
 from indexer.reader import SCHEMA_VERSION
-from recall import calibration, facets, freshness, hook_registry, launcher, service, standing_context
+from recall import calibration, facets, freshness, hook_registry, launcher, service, service_control, standing_context
 from recall.version import VERSION
 from transcript import bring_up, capture_state, event, roots
 from transcript.errors import HookInstallError, RecordError
@@ -34,17 +34,24 @@ _ENVELOPE = re.compile(rb'"v":(\d+)\}\n?$')
 
 
 def freshness_facts(
-    workspace: Workspace, data: Path, canon: str, *, site: Path | None = None, version: str = VERSION
+    workspace: Workspace,
+    data: Path,
+    canon: str,
+    *,
+    site: Path | None = None,
+    version: str = VERSION,
+    asked: service.Question | None = None,
 ) -> FreshnessFacts:
     """Return the versions of command, hooks, service and files, and how far the code that answers is behind.
 
-    canon is the setting `freshness.canon`: a git ref, read as it was last fetched, or the absolute path of a file.
+    asked is the question how the service is, where that has left already. canon is the setting `freshness.canon`: a
+    git ref, read as it was last fetched, or the absolute path of a file.
     """
     site = site or launcher.site_folder()
     stated = launcher.stated(data)
     hook_site = Path(stated.site) if stated is not None and stated.site else site
     answering = version if hook_site == site else _version_of(hook_site) or (stated.version if stated else "")
-    running = service.call(data, "status", site=site) or {}
+    running = (asked or service_control.question(data)).answer() or {}
     newest, _ = freshness.newest(data)
     canonical, behind, fault = _against(
         canon, answering or version, max(newest, version, key=freshness.ordered), hook_site

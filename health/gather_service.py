@@ -6,11 +6,15 @@ from pathlib import Path
 from health.facts_machine import ServiceFacts
 from recall import config, service_control
 from recall.log_reader import FOLDER
+from recall.service import Question
 
 
-def service_facts(data: Path, env: Mapping[str, str], *, now: float) -> ServiceFacts:
-    """Return whether the service runs, how large it is, how often it died within a week, and how large the logs are."""
-    status = service_control.status(data, now=now)
+def service_facts(data: Path, env: Mapping[str, str], *, now: float, asked: Question | None = None) -> ServiceFacts:
+    """Return whether the service runs, how large it is, how often it died within a week, and how large the logs are.
+
+    asked is the question how it is, where that has left already.
+    """
+    status = service_control.status(data, now=now, asked=asked)
     kept = config.load(data, None, env).logs()
     files = [path for path in (data / FOLDER).glob("*.jsonl*") if path.is_file()]
     names = {path.name.partition(".")[0] for path in files}

@@ -31,6 +31,7 @@ from transcript.paths import runtime_dir, secure_dir, write_atomic
 
 BACKLOG = 128
 LONGEST_HEADER = 4096
+LONGEST_ANSWER = 1 << 16
 TIDY_EVERY = 20  # answers
 
 
@@ -252,25 +253,55 @@ def socket_path(data: Path, env: Mapping[str, str]) -> Path:
     return runtime_dir(data, env) / f"serve-{zlib.crc32(os.fsencode(data)):08x}.sock"
 
 
+class Question:
+    """A question to a running service: sent at once, its answer taken when it is wanted, so that nobody need wait."""
+
+    def __init__(self, data: Path, command: str, *, site: Path, within_s: float = 1.0) -> None:
+        self._until = time.monotonic() + within_s
+        self._talk: socket.socket | None = None
+        self._said: dict[str, object] | None = None
+        try:
+            path = (data / ADDRESS).read_bytes().split(b"\n")[0]
+            self._talk = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._talk.settimeout(within_s)
+            self._talk.connect(path)
+            if peer_user(self._talk) == os.geteuid():
+                self._talk.sendall(f"recall {PROTOCOL} {command} - {stamp(str(site))} 1000 0\n".encode())
+                return
+        except (OSError, AttributeError):
+            pass
+        self._close()
+
+    def answer(self) -> dict[str, object] | None:
+        """Return what the service says, None where none does within the time, which began with the question."""
+        if self._talk is not None:
+            with contextlib.suppress(OSError, ValueError, TypeError):  # the last two: no service of ours
+                self._said = self._received(self._talk)
+            self._close()
+        return self._said
+
+    def _received(self, talk: socket.socket) -> dict[str, object]:
+        parts, part = b"", b"-"
+        while part:
+            if len(parts) > LONGEST_ANSWER:
+                raise ValueError("that is no service of ours")
+            talk.settimeout(max(self._until - time.monotonic(), 0.0))  # 0: what has come is taken, and no more
+            part = talk.recv(65536)
+            parts += part
+        head, _, answer = parts.partition(b"\n")
+        words = head.split()
+        found = json.loads(answer) if answer else {}
+        return {"answer": words[2].decode() if len(words) > 2 else "", **found}
+
+    def _close(self) -> None:
+        if self._talk is not None:
+            self._talk.close()
+            self._talk = None
+
+
 def call(data: Path, command: str, *, site: Path, timeout: float = 1.0) -> dict[str, object] | None:
-    """Ask a running service for its `status`, or tell it to `stop`; None when none answers."""
-    try:
-        path = (data / ADDRESS).read_bytes().split(b"\n")[0]
-        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as talk:
-            talk.settimeout(timeout)
-            talk.connect(path)
-            if peer_user(talk) != os.geteuid():
-                return None
-            talk.sendall(f"recall {PROTOCOL} {command} - {stamp(str(site))} 1000 0\n".encode())
-            parts = b""
-            while part := talk.recv(65536):
-                parts += part
-    except (OSError, AttributeError):
-        return None
-    head, _, answer = parts.partition(b"\n")
-    words = head.split()
-    found = json.loads(answer) if answer else {}
-    return {"answer": words[2].decode() if len(words) > 2 else "", **found}
+    """Ask a running service for its `status`, or tell it to `stop`; None when none answers within so many seconds."""
+    return Question(data, command, site=site, within_s=timeout).answer()
 
 
 def peer_user(talk: socket.socket) -> int:

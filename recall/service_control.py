@@ -22,6 +22,7 @@ STARTS = "run/service.json"
 KEPT = 50
 START_S = 30.0  # for the libraries to be imported, on a machine that is busy
 STOP_S = 5.0
+ANSWER_S = 0.5  # for one that serves to say how it is; one that hangs is not waited for longer
 WEEK_S = 7 * 86400.0
 _PAUSE_S = 0.02
 _DEAD_S = 2.0  # for a killed process to be gone
@@ -87,11 +88,19 @@ def crashes(held: list[Start], *, since: float) -> list[Start]:
     return [one for one in held if one.at >= since and one.end is None and not _serves(one.pid)]
 
 
-def status(data: Path, *, now: float) -> Status:
-    """Return what the service says of itself, and how it fared within a week. Writes nothing, ends nothing."""
+def question(data: Path, *, within_s: float = ANSWER_S) -> service.Question:
+    """Return the question how the service is, which has left; its answer is there when it is wanted."""
+    return service.Question(data, "status", site=site_folder(), within_s=within_s)
+
+
+def status(data: Path, *, now: float, asked: service.Question | None = None) -> Status:
+    """Return what the service says of itself, and how it fared within a week. Writes nothing, ends nothing.
+
+    asked is a question that has left already; without one it is asked now.
+    """
     held = starts(data)
     recent = [one for one in held if one.at >= now - WEEK_S]
-    said: dict[str, Any] = service.call(data, "status", site=site_folder()) or {}
+    said: dict[str, Any] = (asked or question(data)).answer() or {}
     known = {name: said[name] for name in _SAID if name in said}
     last = held[-1] if held and "pid" not in said else None
     stuck = last is not None and last.end is None and now - last.at > START_S and _serves(last.pid)

@@ -2,6 +2,8 @@
 
 import json
 import os
+import socket
+from contextlib import closing
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
@@ -23,10 +25,12 @@ from indexer.store import Store
 from indexer.writer import index
 from recall import calibration
 from recall.calibration import Calibration
+from recall.hook_client import ADDRESS
 from transcript.capture import sync
 from transcript.errors import EmbedderUnavailable
 from transcript.kept_out import OPTED_OUT, keep_out
 from transcript.log import Log
+from transcript.paths import secure_dir
 from transcript.projections import views
 from transcript.workspace import exclude, open_workspace
 
@@ -534,3 +538,19 @@ def test_the_gate_is_told_as_its_file_beside_the_index_says(tmp_path):
     assert not after.gate_safe
     calibration.write(place.workspace.home, Calibration(None, 0.3, 700, 0, "", "x", made.made))
     assert place.facts().index.gate_safe
+
+
+@pytest.mark.skipif(os.name == "nt", reason="no service here")
+def test_a_service_that_hangs_is_asked_once_for_the_whole_report(place):
+    with closing(socket.socket(socket.AF_UNIX)) as listener:
+        listener.bind(str(place.data / "s"))
+        listener.listen(8)
+        listener.setblocking(False)
+        secure_dir(place.data / "run")
+        (place.data / ADDRESS).write_bytes(os.fsencode(place.data / "s") + b"\n")
+
+        assert place.signal("service").text == "not running; the next hook starts it"
+
+        listener.accept()[0].close()
+        with pytest.raises(BlockingIOError):
+            listener.accept()
