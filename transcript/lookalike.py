@@ -13,12 +13,12 @@ from functools import cache
 from unicodedata import decomposition, normalize
 
 # controls, joiners and marks without a shape, turned writing, fillers, tags; line ends and tabs are none of them
-_SHAPELESS = (
+SHAPELESS = (
     "\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\xad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f"
     "\u202a-\u202e\u2060-\u206f\u3164\ufeff\uffa0\ufff9-\ufffb\U0001d173-\U0001d17a\U000e0000-\U000e0fff"
 )
 # joiners beside ASCII: elsewhere they shape a letter or a picture
-UNSEEN = re.compile(f"[{_SHAPELESS}]|(?<=[\x00-\x7f])[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?=[\x00-\x7f])")
+UNSEEN = re.compile(f"[{SHAPELESS}]|(?<=[\x00-\x7f])[\u200c\u200d]+|(?<![\u200c\u200d])[\u200c\u200d]+(?=[\x00-\x7f])")
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")
 _PAIRS = (
     ("АВСЕНІЈКМОРЅТУХѴԌԚԜҮаԁеһіјкӏорԛѕсухѵԝү", "ABCEHIJKMOPSTYXVGQWYadehijklopqscyxvwy"),  # Cyrillic
@@ -38,7 +38,7 @@ _STYLED = "\uff01-\uff5e\U0001d400-\U0001d7ff\u2100-\u214f\u2160-\u217f\u24b6-\u
 _SCRIPTS = "\u0370-\u03ff\u0400-\u052f\u0531-\u058a\u13a0-\u13ff\uab70-\uabbf"
 _DRESS = _STYLED + "".join(re.escape(chr(point)) for point in _LATIN)
 _LOOK = "".join(map(chr, _FOREIGN))
-_ODD = re.compile(f"[{_SHAPELESS}\u200c\u200d{_LOOK}{_DRESS}\u0300-\u036f]")
+_ODD = re.compile(f"[{SHAPELESS}\u200c\u200d{_LOOK}{_DRESS}\u0300-\u036f]")
 _DRESSED = re.compile(f"[{_DRESS}]")
 _MARKED = re.compile("[^\\W\\d_][\u0300-\u036f]+")
 _WORD = re.compile(r"\w+")

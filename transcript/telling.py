@@ -4,8 +4,11 @@ import re
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
+from transcript.lookalike import SHAPELESS, UNSEEN
+
 UNKNOWN = "at a time unknown"
-_OBEYED = re.compile("[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\u2066-\u2069]")
+_OBEYED = re.compile(f"[\r\x85]|{UNSEEN.pattern}")
+_PERHAPS = re.compile(f"[\r\x85{SHAPELESS}\u200c\u200d]")  # quick: most texts hold none of them
 MOST_QUOTED = 100  # characters: what is longer was pasted or read from a file, and may hold a record's words
 MOST_ARGUMENT = 400  # characters of an argument: a path is shorter, and what was pasted is not
 SESSION_SHOWN = 13  # of an id made of a time, eight characters are the same for all sessions of the same minute
@@ -34,8 +37,11 @@ def session_name(session: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return text with control characters other than line ends and tabs, and turned writing, as escapes."""
-    return _OBEYED.sub(lambda found: ascii(found[0])[1:-1], text)
+    """Return text with what nobody sees as escapes: controls but line ends and tabs, turned writing, signs without shape.
+
+    A joiner that shapes a letter or a picture stays.
+    """
+    return _OBEYED.sub(lambda found: ascii(found[0])[1:-1], text) if _PERHAPS.search(text) else text
 
 
 def quoted(value: object) -> str:

@@ -12,6 +12,7 @@ from health.markup import Html, join, page, tag, text
         ("\"a\" & 'b'", "&quot;a&quot; &amp; &#x27;b&#x27;"),
         ("\x1b[31mred", "\\x1b[31mred"),
         ("\u202eturned", "\\u202eturned"),
+        ("with\u200bout w\ufeffidth", "with\\u200bout w\\ufeffidth"),
         ("half \ud800", "half \\ud800"),
         (12, "12"),
         (None, ""),

@@ -31,9 +31,11 @@ from recall.cli.console import server
 from recall.cli.console.guard import MOST_BODY
 from recall.cli.console.routes import ROUTES
 from recall.cli.group import run
+from transcript.telling import visible
 
 ORIGIN = {"origin": f"http://{HOST}"}
-EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202e\x1b[2J javascript:alert(1)"
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>\u202e\x1b[2J\u200b\ufeff\u2060 javascript:alert(1)"
+UNSEEN = ("\u202e", "\x1b", "\u200b", "\ufeff", "\u2060")
 ASKED = "Why does the pilot use port 8080?"
 ANSWER = "The pilot uses port 8080 because the proxy of the warehouse holds port 80."
 HOSTILE = f"Which port does {EVIL} use for the pilot?"
@@ -268,8 +270,7 @@ class Reader(HTMLParser):
 def test_hostile_words_stay_words_on_every_page(visit):
     assert sum("&lt;script&gt;alert(1)" in page for page in visit.pages.values()) > 5
     for page in visit.pages.values():
-        assert "\u202e" not in page
-        assert "\x1b" not in page
+        assert [sign for sign in UNSEEN if sign in page] == []
         if page.startswith("<!doctype"):
             Reader().feed(page)
 
@@ -329,7 +330,7 @@ def test_a_turn_shows_the_block_as_injected_and_the_terms_that_add_up(client, sh
     block = re.search(r'id="block".*?<pre[^>]*>(.*?)</pre>', page, re.DOTALL)
 
     assert block is not None
-    assert html.unescape(re.sub(r"<[^>]*>", "", block[1])) == body["block"]
+    assert html.unescape(re.sub(r"<[^>]*>", "", block[1])) == visible(body["block"])
     assert "uses port 8081" in body["block"]
     assert f"{body['tokens']:,} tokens of at most 1,200" in shown(client, address)
     terms = re.findall(r'<th scope="row">[SETAQK] \w+</th>.*?<td>([+−])([0-9.]+)</td>', page)[:6]
@@ -609,16 +610,16 @@ def test_the_command_serves_until_ctrl_c(shop):
         opener = urllib.request.build_opener(urllib.request.HTTPCookieProcessor(), urllib.request.ProxyHandler({}))
         base = address.partition("?")[0]
         with pytest.raises(urllib.error.HTTPError) as refused:
-            opener.open(base + "turns", timeout=30)
+            opener.open(base + "turns", timeout=120)
         assert refused.value.code == 403
         refused.value.close()
-        with opener.open(address, timeout=30) as greeting:
+        with opener.open(address, timeout=120) as greeting:
             assert greeting.status == 200
-        with opener.open(base + "turns", timeout=30) as page:
+        with opener.open(base + "turns", timeout=120) as page:
             assert ASKED in html.unescape(page.read().decode())
             assert "server" not in {name.lower() for name in page.headers}
         started.send_signal(signal.SIGINT)
-        out, err = started.communicate(timeout=30)
+        out, err = started.communicate(timeout=120)
     finally:
         started.kill()
         started.wait()
@@ -671,7 +672,7 @@ def test_the_browser_is_told_by_a_file_that_only_this_user_reads(monkeypatch):
 
     monkeypatch.setattr(ui.webbrowser, "open", browser)
     with ui.opened(4321, "s3cret"):
-        assert done.wait(30)
+        assert done.wait(120)
 
     [(address, text, mode)] = opened
     assert "s3cret" not in address

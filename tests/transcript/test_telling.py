@@ -4,7 +4,7 @@ from datetime import UTC, datetime, timedelta, timezone
 
 import pytest
 
-from transcript.telling import UNKNOWN, counted, minute, session_name
+from transcript.telling import UNKNOWN, counted, minute, session_name, visible
 
 
 @pytest.mark.parametrize(
@@ -46,3 +46,20 @@ def test_sessions_begun_within_a_minute_have_names_of_their_own():
     one, two = "01a22a4d-5fb5-7545-8f9d-5da018d8f12d", "01a22a4d-71fc-7060-b940-98d8fb536798"
 
     assert [session_name(name) for name in (one, two, "s-1")] == ["01a22a4d-5fb5", "01a22a4d-71fc", "s-1"]
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("a\x1b[2Jb\tc\nd", "a\\x1b[2Jb\tc\nd"),
+        ("over\rwritten\x85", "over\\rwritten\\x85"),
+        ("not \u202eeurt \u2066x\u2069 \u200f", "not \\u202eeurt \\u2066x\\u2069 \\u200f"),
+        ("pro\u200bxy \ufeff80\xad80 \u2060", "pro\\u200bxy \\ufeff80\\xad80 \\u2060"),
+        ("a\u200db\u200c ", "a\\u200db\\u200c "),
+        ("tag\U000e0041", "tag\\U000e0041"),
+        ("👩\u200d🚀 می\u200cخواهم ❤\ufe0f é ½ …", "👩\u200d🚀 می\u200cخواهم ❤\ufe0f é ½ …"),
+    ],
+    ids=["control", "line", "direction", "without width", "joiners beside ASCII", "tag", "what shapes something"],
+)
+def test_what_nobody_sees_is_told_as_an_escape(text, shown):
+    assert visible(text) == shown
