@@ -37,7 +37,7 @@ def session_name(session: str) -> str:
 
 
 def visible(text: str) -> str:
-    """Return text with what nobody sees as escapes: controls but line ends and tabs, turned writing, signs without shape.
+    """Return text with what nobody sees as escapes: controls but line ends and tabs, turned writing, fillers.
 
     A joiner that shapes a letter or a picture stays.
     """
