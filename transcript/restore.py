@@ -204,8 +204,8 @@ def _swap(staged: Path, home: Path, now: datetime) -> Path | None:
             home.rename(aside)
         try:
             staged.rename(home)
-        except OSError:
-            if aside is not None:
+        except BaseException:  # Ctrl-C as well
+            if aside is not None and not home.exists():
                 aside.rename(home)
             raise
         fsync_dir(home.parent)

@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import emit, say
+from recall.cli.output import emit, note, say
 from transcript.errors import BackupError
 from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
+    from indexer.queue import EmbedReport
     from transcript.restore import Restored
 
 
@@ -25,18 +26,27 @@ if TYPE_CHECKING:
 )
 @click.option("--into", type=click.Path(file_okay=False, path_type=Path), help="Another data folder than RECALL_HOME.")
 @click.option("--replace", is_flag=True, help="Set a record that is here aside, and put the backup's in its place.")
+@click.option("--words-only", is_flag=True, help="Leave the vectors for later.")
 @click.option("--dry-run", is_flag=True, help="Check the backup, say what would be done, and do nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @pass_app
 def command(
-    app: App, folder: Path, project: Path | None, into: Path | None, replace: bool, dry_run: bool, as_json: bool
+    app: App,
+    folder: Path,
+    project: Path | None,
+    into: Path | None,
+    replace: bool,
+    words_only: bool,
+    dry_run: bool,
+    as_json: bool,
 ) -> None:
     """Put a project's record back from DIR.
 
     'recall backup' wrote DIR. It is the folder of one workspace, or holds several; then the one of this project is
     taken. The whole backup is checked before a byte is written. What was erased here since the backup
-    is erased in it before anything can recall it. A record that is here stays, unless --replace sets it aside. Words
-    are indexed at once; 'recall index' makes the vectors. Files that you wrote are given back only where none stands.
+    is erased in it before anything can recall it. A record that is here stays, unless --replace sets it aside. Files
+    that you wrote are given back only where none stands. The index is no part of a backup and is made here: words at
+    once, then vectors where the model is here. That takes minutes; Ctrl-C leaves the rest to 'recall index'.
 
     \b
         recall restore /media/disk/recall --project ~/shop-api
@@ -51,11 +61,23 @@ def command(
     done = restore(place, data, project=project, replace=replace, dry_run=dry_run, now=app.now())
     if not as_json:
         say("\n".join(_lines(done, dry_run)))  # before what may still fail: the record is in its place
-    if not dry_run:
-        stop_service(data)  # one that a turn started meanwhile holds the old index
-        _bring_up(app, done, data)
+    if dry_run:
+        if as_json:
+            emit(_row(done, dry_run))
+        return
+    stop_service(data)  # one that a turn started meanwhile holds the old index
+    row, stopped = _row(done, dry_run), False
+    try:
+        made = _bring_up(app, done, data, words_only=words_only)
+    except KeyboardInterrupt:
+        note("the record is restored and in its place; 'recall index' goes on with the index")
+        made, stopped = None, True
     if as_json:
-        emit(_row(done, dry_run))
+        emit({**row, "vectors": made})
+    elif made is not None:
+        say(_vectors_line(made))
+    if stopped:
+        raise KeyboardInterrupt
 
 
 def _place(app: App, folder: Path, project: Path | None) -> Path:
@@ -81,16 +103,37 @@ def _place(app: App, folder: Path, project: Path | None) -> Path:
     raise BackupError(f"{folder} holds {len(places)} backups, none of {here}; name one of its folders: {names}")
 
 
-def _bring_up(app: App, done: Restored, data: Path) -> None:
-    """Write views and index the words of what was restored."""
+def _bring_up(app: App, done: Restored, data: Path, *, words_only: bool) -> dict[str, Any] | None:
+    """Write views and make the index of what was restored; return how its vectors stand, None for no project's."""
+    from indexer.queue import pending
     from recall.cli import index
 
     root = done.workspace.root
     if root is None:
-        return
+        return None
     there = App({**app.env, "RECALL_HOME": str(data)}, root, data, app.models)
     there.bring_up(done.workspace)
-    index.run(there, words_only=True)
+    _, vectors = index.run(there, words_only=words_only)
+    with there.store(done.workspace) as store:
+        missing = len(pending(store, store.generation, there.config.index()))
+    return {"made": vectors.embedded if vectors else 0, "missing": missing, "why": _why(vectors, words_only)}
+
+
+def _why(vectors: EmbedReport | None, words_only: bool) -> str:
+    """Why vectors are missing, "" where that needs no words."""
+    if words_only:
+        return "--words-only"
+    return vectors.refused if vectors is not None else "the model is not at hand, as said above"
+
+
+def _vectors_line(made: dict[str, Any]) -> str:
+    if not made["missing"]:
+        return f"  vectors: {counted(made['made'], 'passage has', 'passages have')} one, none is missing"
+    why = f" ({made['why']})" if made["why"] else ""
+    return (
+        f"  vectors: {counted(made['missing'], 'passage has', 'passages have')} none{why}; until 'recall index' makes"
+        " them, those are found by words alone"
+    )
 
 
 def _lines(done: Restored, dry_run: bool) -> list[str]:
@@ -106,7 +149,7 @@ def _lines(done: Restored, dry_run: bool) -> list[str]:
         lines.append(f"  the record that was here is in {done.aside}; remove it when you no longer need it")
     lines += [f"  given back: {path}" for path in done.settings]
     lines += [f"  left as it is here: {path}" for path in done.kept]
-    lines.append("  next: 'recall index' for the vectors, 'recall sync' for sessions since, 'recall enable-hooks'")
+    lines.append("  next: 'recall sync' for sessions since, 'recall enable-hooks' on a new machine")
     return lines
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from support.backups import SECRET, holding, tree
 from support.command import runner
+from support.embedder import StubEmbedder
 from support.project import exchanges, git_project, take_in
 
 TALK = [
@@ -42,6 +43,7 @@ def recall(capsys):
 def project(tmp_path, monkeypatch, capsys):
     folder = git_project(tmp_path / "shop")
     monkeypatch.chdir(folder)
+    monkeypatch.setenv("RECALL_INDEX_MODEL", "none:at-all")  # a test that wants a model says which
     take_in(folder, [exchanges(TALK)], words_only=True)
     capsys.readouterr()
     return folder
@@ -200,3 +202,67 @@ def test_another_data_folder_is_written_on_request(project, tmp_path, recall):
 
     assert done.code == 0
     assert len(list((tmp_path / "second data" / "workspaces").glob("*/index.sqlite"))) == 1
+
+
+def restored(tmp_path, recall, monkeypatch, *options):
+    """Back the project up and restore it as another one with a data folder of its own."""
+    recall("backup", str(tmp_path / "disk"))
+    other = git_project(tmp_path / "other")
+    monkeypatch.chdir(other)
+    monkeypatch.setenv("RECALL_HOME", str(tmp_path / "new"))
+    return recall("restore", str(tmp_path / "disk"), "--project", str(other), *options)
+
+
+def vectors(recall):
+    held = json.loads(recall("index", "status", "--json").out)
+    return held["vectors"], held["vectors_wanted"]
+
+
+def test_a_restoration_makes_the_vectors_where_the_model_is(project, tmp_path, recall, monkeypatch):
+    monkeypatch.setattr("indexer.embedder.load", lambda *_, **__: StubEmbedder())
+
+    done = restored(tmp_path, recall, monkeypatch)
+
+    have, wanted = vectors(recall)
+    assert (done.code, have) == (0, wanted)
+    assert f"vectors: {wanted} passages have one, none is missing" in done.out
+    assert "recall index" not in done.out
+
+
+def test_a_restoration_without_the_model_says_what_is_missing_and_what_makes_it(project, tmp_path, recall, monkeypatch):
+    done = restored(tmp_path, recall, monkeypatch)
+
+    have, wanted = vectors(recall)
+    assert (done.code, have) == (0, 0)
+    assert f"vectors: {wanted} passages have none (the model is not at hand, as said above)" in done.out
+    assert "until 'recall index' makes them" in done.out
+    assert "words only: " in done.err
+
+
+def test_vectors_are_left_for_later_on_request(project, tmp_path, recall, monkeypatch):
+    monkeypatch.delenv("RECALL_INDEX_MODEL")
+    monkeypatch.setattr("indexer.embedder.load", lambda *_, **__: pytest.fail("no model is needed"))
+
+    done = restored(tmp_path, recall, monkeypatch, "--words-only", "--json")
+
+    missing = json.loads(done.out)["vectors"]
+    assert missing == {"made": 0, "missing": vectors(recall)[1], "why": "--words-only"}
+    assert "8080" in recall("query", "port of the pilot", "--words-only").out
+
+
+def test_ctrl_c_while_vectors_are_made_leaves_a_restored_record_that_is_gone_on_with(
+    project, tmp_path, recall, monkeypatch
+):
+    interrupted = StubEmbedder(failures={"Robin": KeyboardInterrupt()})
+    monkeypatch.setattr("indexer.embedder.load", lambda *_, **__: interrupted)
+
+    done = restored(tmp_path, recall, monkeypatch, "--json")
+
+    assert (done.code, json.loads(done.out)["restored"]) == (130, True)
+    assert "restored and in its place; 'recall index' goes on" in done.err
+    assert recall("verify").code == 0
+    assert "8080" in recall("query", "port of the pilot", "--words-only").out
+    monkeypatch.setattr("indexer.embedder.load", lambda *_, **__: StubEmbedder())
+    assert recall("index").code == 0
+    have, wanted = vectors(recall)
+    assert have == wanted
