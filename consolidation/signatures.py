@@ -24,7 +24,7 @@ from transcript.coord_codes import Refusal
 from transcript.errors import KeyFault
 from transcript.event import Draft, Event, stamp
 from transcript.log import Log
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import secure_dir, user_path, write_atomic
 from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
@@ -76,7 +76,7 @@ def sign_head(workspace: Workspace, settings: SigningSettings, now: datetime) ->
     data = _signed(workspace.id, through)
     folder = workspace.data / FOLDER
     if settings.kind == SSH:
-        algorithm, name, value = SSH, *_ssh_sign(folder, Path(settings.key).expanduser(), data)
+        algorithm, name, value = SSH, *_ssh_sign(folder, user_path(settings.key), data)
     else:
         key = _head_key(folder)
         algorithm, name, value = HMAC, key.id, hmac.new(key.secret, data, sha256).hexdigest()
@@ -187,7 +187,7 @@ class _Keys:
                 continue
             self._secrets[key.id] = key.secret
         self._signers = {name: line for line in _signers(folder) if (name := fingerprint(line))}
-        if settings.kind == SSH and (line := _public(Path(settings.key).expanduser())):
+        if settings.kind == SSH and (line := _public(user_path(settings.key))):
             self._signers[fingerprint(line)] = line
 
     def holds(self, algorithm: str, name: str, data: bytes, value: str) -> bool | None:

@@ -25,7 +25,7 @@ from transcript.canonical import sha256_hex
 from transcript.errors import ConfigError
 from transcript.log import Log
 from transcript.memories import Memory, MemoryState, fold_memories
-from transcript.paths import write_atomic
+from transcript.paths import user_path, write_atomic
 from transcript.workspace import Workspace
 
 PROCEDURES = frozenset({"role_standard", "runbook"})
@@ -248,7 +248,7 @@ def _folders(settings: Settings, known: Iterable[str]) -> tuple[list[Entry], lis
     counts: Counter[str] = Counter()
     said = set(known)
     for name in filter(None, settings.memory.folders.split(os.pathsep)):
-        folder = Path(name).expanduser()
+        folder = user_path(name)
         try:
             loaded = loader.load(folder)
         except ConfigError as error:

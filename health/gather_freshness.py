@@ -19,6 +19,7 @@ from recall.version import VERSION
 from transcript import bring_up, capture_state, event, roots
 from transcript.errors import HookInstallError, RecordError
 from transcript.log import Log
+from transcript.paths import user_path
 from transcript.projections import memory_files
 from transcript.projections.views import folder_of, memory_folder
 from transcript.workspace import Workspace
@@ -94,7 +95,7 @@ def _against(canon: str, code: str, newest: str, site: Path) -> tuple[str, int |
     """(canonical version, versions or commits behind it, why that is not known)."""
     if not canon:
         return (newest, 1, "") if freshness.ordered(newest) > freshness.ordered(code) else ("", None, "")
-    path = Path(canon).expanduser()
+    path = user_path(canon)
     if path.is_absolute():
         stated = _stated_in(path)
         if not stated:

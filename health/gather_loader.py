@@ -10,6 +10,7 @@ from consolidation import loader
 from consolidation.standing_files import shown
 from health.facts_memories import LoaderFacts
 from transcript.errors import ConfigError
+from transcript.paths import user_path
 from transcript.projections.memory_files import EDITED
 
 HEAD = 64 * 1024  # bytes of a file in which its front matter ends
@@ -27,7 +28,7 @@ def loader_facts(folders: str) -> LoaderFacts:
     loaded: Counter[str] = Counter()
     lost: list[tuple[bool, str]] = []
     for named in filter(None, folders.split(os.pathsep)):
-        folder = Path(named).expanduser()
+        folder = user_path(named)
         try:
             read = {one.path: one.memory_type for one in loader.load(folder).memories}
         except ConfigError:  # standing_files names a folder that is none

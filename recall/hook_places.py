@@ -11,6 +11,7 @@ from recall.contracts import CONTRACTS, EVENTS
 from recall.harness import HOOK_TIMEOUT_S
 from recall.hook_entries import Entries
 from transcript.adapters.walk import home
+from transcript.paths import user_path
 
 Env = Mapping[str, str]
 SCOPES = ("user", "project")
@@ -55,7 +56,7 @@ class Place:
 
 def _below(variable: str, *parts: str) -> Callable[[Env], Path]:
     """A harness's folder: the one that its variable names, else the one below the home folder."""
-    return lambda env: Path(env[variable]).expanduser() if env.get(variable) else home(env).joinpath(*parts)
+    return lambda env: user_path(env[variable]) if env.get(variable) else home(env).joinpath(*parts)
 
 
 def _gemini(env: Env) -> Path:

@@ -21,7 +21,7 @@ from recall.operations_settings import ScheduleSettings
 from recall.schedule_render import Job
 from recall.schedule_times import jitter
 from transcript.errors import ScheduleError, clip
-from transcript.paths import write_atomic
+from transcript.paths import user_path, write_atomic
 
 PATIENCE_S = 30
 
@@ -90,17 +90,23 @@ def kind_here(env: Mapping[str, str], *, system: str = sys.platform, run: Run = 
 
 def files(kind: str, job: Job, env: Mapping[str, str]) -> dict[Path, bytes]:
     """Return path -> bytes of what a kind keeps in files; none for cron."""
-    home = Path(env.get("HOME") or Path.home())
     if kind == "systemd":
         own = env.get("XDG_CONFIG_HOME", "")
-        folder = (Path(own) if own.startswith("/") else home / ".config") / "systemd" / "user"
+        folder = (Path(own) if own.startswith("/") else _home(env) / ".config") / "systemd" / "user"
         return {folder / name: text for name, text in render.systemd(job).items()}
     if kind == "launchd":
-        return {home / "Library" / "LaunchAgents" / name: text for name, text in render.launchd(job).items()}
+        return {_home(env) / "Library" / "LaunchAgents" / name: text for name, text in render.launchd(job).items()}
     if kind == "windows":
         folder = Path(job.words[-1]) / "run"
         return {folder / name: text for name, text in render.windows(job).items()}
     return {}
+
+
+def _home(env: Mapping[str, str]) -> Path:
+    found = user_path(env.get("HOME") or "~")
+    if not found.is_absolute():
+        raise ScheduleError("no home folder is known to write the scheduler's file to; set HOME to its whole path")
+    return found
 
 
 def install(kind: str, job: Job, env: Mapping[str, str], run: Run = run_program) -> None:

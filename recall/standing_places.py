@@ -15,6 +15,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from transcript.paths import user_path
+
 FOLDER = "identity"
 PACKS = "packs"
 IDENTITY, ROLE, INSTRUCTIONS, MEMORY, USER, COMMAND, SKILL = (
@@ -110,7 +112,7 @@ def places(data: Path, root: Path | None, more: str = "") -> list[Place]:
     if root is not None:
         found += [Place(f"pack:{folder.name}", folder) for folder in packs(root)]
     for one in filter(None, more.split(os.pathsep)):
-        folder = Path(one).expanduser()
+        folder = user_path(one)
         found.append(Place(f"folder:{folder.name}", folder if folder.is_absolute() else (root or data) / folder))
     return [*found, Place("project", root / ".recall" / FOLDER)] if root is not None else found
 

@@ -31,13 +31,27 @@ class NotPlainError(OSError):
 
 
 def data_home(env: Mapping[str, str]) -> Path:
-    """Return the folder of all workspaces: `RECALL_HOME`, else the user data folder."""
+    """Return the folder of all workspaces: `RECALL_HOME`, else the user data folder.
+
+    WorkspaceError where no home folder is known that it is named by.
+    """
     home = env.get("RECALL_HOME")
     if home:
-        return Path(home).expanduser().absolute()
+        found = user_path(home)
+        if found.parts[0].startswith("~"):
+            raise WorkspaceError(f"RECALL_HOME is '{home}', and no such home is known here; set a whole path")
+        return found.absolute()
     from platformdirs import user_data_path
 
-    return user_data_path("recall", appauthor=False)
+    try:
+        return user_data_path("recall", appauthor=False)
+    except RuntimeError:  # a user without an entry and without HOME
+        raise WorkspaceError("no home folder is known; set RECALL_HOME to the data folder's whole path") from None
+
+
+def user_path(text: str) -> Path:
+    """Return a path that a person wrote, `~` and `~name` read as homes; as it stands where no such home is known."""
+    return Path(os.path.expanduser(text))  # noqa: PTH111 - pathlib's raises where it knows no home
 
 
 def secure_dir(path: Path) -> Path:

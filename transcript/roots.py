@@ -14,7 +14,7 @@ from typing import Any
 from transcript.canonical import canonical
 from transcript.errors import WorkspaceError
 from transcript.lock import FileLock
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import secure_dir, user_path, write_atomic
 
 TABLE = "roots.json"
 VERSION = 1
@@ -104,7 +104,7 @@ def contains(root: str, path: str) -> bool:
 
 def is_lonely(path: str) -> bool:
     """Say whether a folder is never a project that contains others: the home folder and the root."""
-    return path in (os.path.realpath(Path.home()), os.path.realpath(os.sep))
+    return path in (os.path.realpath(user_path("~")), os.path.realpath(os.sep))
 
 
 def longest_root(

@@ -5,6 +5,7 @@ import os
 import click
 
 from recall.launcher import site_folder
+from transcript.errors import WorkspaceError
 from transcript.paths import data_home
 
 DEFAULT_HARNESS = "any"  # recognised by the payload; recall.harness.ANY, which is not worth an import here
@@ -29,5 +30,9 @@ def run(arguments: list[str]) -> int:
     from recall.hook_client import main
 
     harness = arguments[0] if arguments else DEFAULT_HARNESS
-    main([str(data_home(os.environ)), harness, str(site_folder())])
+    try:
+        data = data_home(os.environ)
+    except WorkspaceError:  # no folder to remember from or to count in: the host sees nothing of it
+        return 0
+    main([str(data), harness, str(site_folder())])
     return 0

@@ -11,6 +11,7 @@ import click
 from recall.cli.app import App, pass_app
 from recall.cli.curate import Said, curated
 from recall.cli.output import Progress, emit, note, say
+from transcript.paths import user_path
 from transcript.telling import counted
 
 if TYPE_CHECKING:
@@ -125,7 +126,7 @@ def take_folders(app: App, workspace: Workspace) -> int:
 
     settings, log, added = settings_of(app), app.log(workspace), 0
     for name in filter(None, settings.memory.folders.split(os.pathsep)):
-        folder = Path(name).expanduser()
+        folder = user_path(name)
         if not folder.is_dir():
             note(f"memory.folders: {folder} is no folder; correct the setting")
             continue

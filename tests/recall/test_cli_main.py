@@ -268,6 +268,13 @@ def test_bare_recall_with_something_on_a_pipe_is_the_hook(tmp_path):
     os.close(held)
 
 
+def test_the_hook_of_a_user_without_a_home_is_silent(monkeypatch, capfd):
+    monkeypatch.setenv("RECALL_HOME", "~nobody-at-all")
+
+    assert main.main(["hook"]) == 0
+    assert capfd.readouterr() == ("", "")
+
+
 def test_bare_recall_without_a_pipe_prints_help(tmp_path):
     result = recall(cwd=tmp_path)
 

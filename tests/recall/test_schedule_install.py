@@ -141,6 +141,14 @@ def test_files_are_written_enabled_and_gone_after_removal(kind, tmp_path):
     assert [path for path in tmp_path.rglob("*") if path.is_file()] == []
 
 
+def test_without_a_home_no_scheduler_gets_a_file(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+
+    with pytest.raises(ScheduleError, match=r"no home folder is known.*set HOME"):
+        install("systemd", JOB, {"HOME": "~nobody-at-all"}, Manager())
+    assert list(tmp_path.iterdir()) == []
+
+
 def test_systemd_that_does_not_answer_leaves_no_unit_behind(tmp_path):
     env = {"XDG_CONFIG_HOME": str(tmp_path)}
 

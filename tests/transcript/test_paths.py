@@ -15,6 +15,7 @@ from transcript.paths import (
     read_derived,
     runtime_dir,
     secure_dir,
+    user_path,
     write_atomic,
     write_once,
 )
@@ -27,6 +28,23 @@ def mode(path):
 def test_recall_home_moves_the_data_and_the_user_folder_is_the_default(tmp_path):
     assert data_home({"RECALL_HOME": str(tmp_path / "x")}) == tmp_path / "x"
     assert data_home({}).name == "recall"
+
+
+@pytest.mark.parametrize("home", ["~/x", "~", ""])
+def test_where_no_home_is_known_that_is_said_and_nothing_is_made_here(home, monkeypatch):
+    nobody = pytest.importorskip("pwd", reason="users have entries elsewhere")
+    monkeypatch.delenv("HOME")
+    monkeypatch.setattr(nobody, "getpwuid", {}.__getitem__)
+
+    with pytest.raises(WorkspaceError, match=r"home.*set.* whole path"):
+        data_home({"RECALL_HOME": home})
+
+
+@pytest.mark.skipif(os.name != "posix", reason="homes are named by users here")
+def test_the_home_of_somebody_unknown_is_no_folder_here():
+    with pytest.raises(WorkspaceError, match="'~nobody-at-all/x', and no such home is known"):
+        data_home({"RECALL_HOME": "~nobody-at-all/x"})
+    assert user_path("~nobody-at-all/x") == Path("~nobody-at-all/x")
 
 
 def test_folders_are_0700_and_files_0600_whatever_the_umask(tmp_path):

@@ -12,6 +12,7 @@ from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.copilot_reader import CopilotReader
 from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.walk import begins, find, home
+from transcript.paths import user_path
 
 EVENTS_FILE = "events.jsonl"
 
@@ -26,7 +27,7 @@ class CopilotCli(TreeAdapter):
     def roots(self, env: Mapping[str, str]) -> list[Path]:
         """Return the folders of all sessions, under `COPILOT_HOME` or `~/.copilot`."""
         given = env.get("COPILOT_HOME")
-        base = Path(given).expanduser() if given else home(env) / ".copilot"
+        base = user_path(given) if given else home(env) / ".copilot"
         return [base / "session-state", base / "history-session-state"]
 
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:

@@ -15,6 +15,7 @@ from transcript.adapters.cursor_reader import CursorReader
 from transcript.adapters.cursor_view import FOLDER, VIEW, is_line, is_text, view
 from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.walk import begins, find, first, home
+from transcript.paths import user_path
 
 UNDATED = "undated"
 _WORKERS = "subagents"
@@ -30,7 +31,7 @@ class Cursor(TreeAdapter):
     def roots(self, env: Mapping[str, str]) -> list[Path]:
         """Return the folder of all projects, under `CURSOR_CONFIG_DIR` or `~/.cursor`."""
         given = env.get("CURSOR_CONFIG_DIR")
-        return [(Path(given).expanduser() if given else home(env) / ".cursor") / "projects"]
+        return [(user_path(given) if given else home(env) / ".cursor") / "projects"]
 
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
         """Return every transcript under roots; a sub-agent's belongs to the session that began it."""

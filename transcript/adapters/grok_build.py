@@ -16,6 +16,7 @@ from transcript.adapters.grok_reader import GrokReader
 from transcript.adapters.grok_view import HISTORY, VIEW, is_row, parent_of, view
 from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.walk import begins, find, first, home
+from transcript.paths import user_path
 
 _PROMPTS = "prompt_history.jsonl"
 
@@ -30,7 +31,7 @@ class GrokBuild(TreeAdapter):
     def roots(self, env: Mapping[str, str]) -> list[Path]:
         """Return the folder of all sessions, under `GROK_HOME` or `~/.grok`."""
         given = env.get("GROK_HOME")
-        return [(Path(given).expanduser() if given else home(env) / ".grok") / "sessions"]
+        return [(user_path(given) if given else home(env) / ".grok") / "sessions"]
 
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
         """Return the history of every session under roots; a sub-agent's belongs to the session that began it."""

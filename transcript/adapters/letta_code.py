@@ -14,6 +14,7 @@ from transcript.adapters.pi import LETTA_FILE, Pi, is_session
 from transcript.adapters.pi_reader import PiReader
 from transcript.adapters.values import text_of
 from transcript.adapters.walk import begins, find, home, read_object
+from transcript.paths import user_path
 
 _FORMAT = "pi-session-entry-jsonl"
 
@@ -42,7 +43,7 @@ class LettaCode(Pi):
     def roots(self, env: Mapping[str, str]) -> list[Path]:
         """Return the folder of all conversations, under `LETTA_LOCAL_BACKEND_DIR` or `~/.letta/lc-local-backend`."""
         given = env.get("LETTA_LOCAL_BACKEND_DIR")
-        base = Path(given).expanduser() if given else home(env) / ".letta" / "lc-local-backend"
+        base = user_path(given) if given else home(env) / ".letta" / "lc-local-backend"
         return [base / "conversations"]
 
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:

@@ -14,6 +14,7 @@ from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.pi_reader import PiReader
 from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.walk import begins, find, first, home
+from transcript.paths import user_path
 
 LETTA_FILE = "messages.jsonl"
 
@@ -28,7 +29,7 @@ class Pi(TreeAdapter):
     def roots(self, env: Mapping[str, str]) -> list[Path]:
         """Return the folder of all sessions, under `PI_CODING_AGENT_DIR` or `~/.pi/agent`."""
         agent = env.get("PI_CODING_AGENT_DIR")
-        return [(Path(agent).expanduser() if agent else home(env) / ".pi" / "agent") / "sessions"]
+        return [(user_path(agent) if agent else home(env) / ".pi" / "agent") / "sessions"]
 
     def discover(self, roots: Iterable[Path]) -> tuple[list[SourceFile], Counter[str]]:
         """Return every file that begins as a session of pi does."""

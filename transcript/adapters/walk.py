@@ -10,13 +10,15 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from transcript.paths import user_path
+
 HEAD_BYTES = 1 << 20
 LINES_LOOKED_AT = 5
 
 
 def home(env: Mapping[str, str]) -> Path:
     """Return the user's home folder."""
-    return Path(env.get("HOME") or env.get("USERPROFILE") or "~").expanduser()
+    return user_path(env.get("HOME") or env.get("USERPROFILE") or "~")
 
 
 def find(
