@@ -83,7 +83,7 @@ def read(data: Path) -> Nights:
         if words["at"]:
             moment(words["at"])
         return Nights(**words, due=day, missed=int(held.get("missed", 0)), projects=projects)
-    except (AttributeError, KeyError, TypeError, ValueError):
+    except (AttributeError, KeyError, TypeError, ValueError, OverflowError):
         return Nights()
 
 

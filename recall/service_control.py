@@ -79,7 +79,7 @@ def starts(data: Path) -> list[Start]:
     try:
         held = read_derived(data / STARTS)["starts"]
         return [Start(float(at), int(pid), end, str(reason)) for at, pid, end, reason in held]
-    except (KeyError, TypeError, ValueError):
+    except (KeyError, TypeError, ValueError, OverflowError):
         return []
 
 

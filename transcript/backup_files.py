@@ -15,7 +15,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from transcript.errors import BackupError
-from transcript.paths import fsync_dir, write_all
+from transcript.paths import fsync_dir, open_plain, write_all
 from transcript.telling import quoted
 
 FILES = "files"
@@ -80,7 +80,7 @@ class Mirror:
         if old.size > size:
             return False
         left = old.size
-        with contextlib.suppress(OSError), (self.folder / old.stored).open("rb") as held:
+        with contextlib.suppress(OSError), os.fdopen(open_plain(self.folder / old.stored), "rb") as held:
             while left:
                 data = source.read(min(BLOCK, left))
                 if not data or held.read(len(data)) != data:
@@ -103,8 +103,8 @@ class Mirror:
         folder(path.parent)
         if not os.path.lexists(path):
             self._made.append(path)
-        flags = os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0) | (0 if start else os.O_TRUNC)
-        descriptor = os.open(path, flags | getattr(os, "O_NOFOLLOW", 0), 0o600)
+        flags = os.O_WRONLY | os.O_CREAT | (0 if start else os.O_TRUNC)
+        descriptor = open_plain(path, flags)
         try:
             os.ftruncate(descriptor, start)  # a backup that was killed may have left more
             os.lseek(descriptor, start, os.SEEK_SET)

@@ -204,13 +204,14 @@ def test_on_demand_it_runs_though_none_is_due(data):
 
 
 ROW = {"root": "/a", "at": "2026-06-01T03:20:00Z", "due": "2026-06-01", "state": "complete", "failed": [], "seconds": 1}
-BAD_ROWS = [{"at": "soon"}, {"at": 7}, {"seconds": "long"}, {"in_a_row": None}, {"failed": 3}]
+BAD_ROWS = [{"at": "soon"}, {"at": 7}, {"seconds": "long"}, {"in_a_row": None}, {"in_a_row": 1e999}, {"failed": 3}]
 
 
 @pytest.mark.parametrize(
     "bad",
     [
         *(b"", b"[]", b"{", b'{"projects": 3}', b'{"due": "soon"}', b'{"at": "soon"}', b'{"projects": {"a": {}}}'),
+        b'{"missed": 1e999}',
         *(json.dumps({"projects": {"a": {**ROW, "in_a_row": 0, **row}}}).encode() for row in BAD_ROWS),
     ],
 )

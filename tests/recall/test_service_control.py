@@ -132,7 +132,10 @@ def test_a_crash_is_a_start_without_an_end_whose_process_is_gone(gone):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "{", "[]", "{}", '{"starts": 3}', '{"starts": [[1]]}', '{"starts": [["x", 1, null, ""]]}', "[" * 100_000],
+    [
+        *("", "{", "[]", "{}", '{"starts": 3}', '{"starts": [[1]]}', '{"starts": [["x", 1, null, ""]]}', "[" * 100_000),
+        *('{"starts": [[1, 1e999, null, ""]]}', f'{{"starts": [[1{"0" * 400}, 1, null, ""]]}}'),
+    ],
 )
 def test_a_damaged_list_of_starts_is_an_empty_one_and_made_anew(text, data):
     secure_dir(data / "run")

@@ -258,6 +258,21 @@ def test_a_copy_that_rotted_is_written_anew(here):
     assert check(done.folder).wrong == ()
 
 
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name here")
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir, lambda path: path.symlink_to("/etc/passwd")])
+def test_what_is_no_file_in_a_backup_is_neither_waited_for_nor_followed(here, put):
+    project, disk = here
+    path = place_of(here) / FILES / "id.key"
+    path.unlink()
+    put(path)
+
+    assert check(place_of(here)).wrong == ("id.key is a link or no file",)
+    done = backup(project.workspace, disk, now=NOW)
+
+    assert check(done.folder).wrong == ()
+    assert not os.path.lexists(path)
+
+
 def test_a_damaged_record_does_not_replace_a_good_backup(here):
     project, disk = here
     add(project, "a")
