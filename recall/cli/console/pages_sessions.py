@@ -11,7 +11,7 @@ from recall.cli.console import explained, parts
 from recall.cli.console.asked import Asked, Goto, Page
 from recall.cli.console.pages_turns import outcome
 from recall.cli.console.timeline import PAGE, Recalled, is_prompt, place_of, recalled, whole
-from transcript.telling import counted, session_name
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from recall.cli.app import App
@@ -53,7 +53,7 @@ def _session_entry(log: Log, exit_: Door, session: str, held: dict[str, Any], as
     place = " · ".join(filter(None, (held["agent"], held["branch"], held["cwd"])))
     last = _last_words(log, exit_, str(held.get("event", "")))
     return parts.entry(
-        parts.link(session_name(session), parts.address("/session", session)),
+        parts.session(session),
         counted(held["prompts"], "prompt"),
         parts.when(held["last"], asked.now),
         below=join(tag("p", "last: ", last) if last else None, tag("div", place, class_="soft")),
@@ -111,7 +111,7 @@ def session(app: App, asked: Asked) -> Page | Goto:
         tag("div", *rows, class_="timeline") if rows else tag("p", "Nothing of it can be shown.", class_="soft"),
         parts.paging(older, newer, words=parts.OLDEST_FIRST, label="Pages, behind the entries"),
     )
-    return Page(f"Session {session_name(name)}", body)
+    return Page(f"Session {parts.session_title(name)}", body)
 
 
 def _head(events: Sequence[Event], name: str, asked: Asked, place: str) -> Html:

@@ -11,7 +11,7 @@ from health.markup import Html, join, tag
 from recall.cli.console import explained, parts
 from recall.cli.console.asked import Asked, Page
 from transcript.filters import agent_of
-from transcript.telling import counted, session_name
+from transcript.telling import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -80,7 +80,7 @@ def turn_entry(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
             " · ",
             parts.when(event.ts, asked.now),
             tag("span", f" · {agent_of(event) or 'unknown'}", class_="soft"),
-            join(" · ", parts.link(session_name(session), parts.address("/session", session))) if session else None,
+            join(" · ", parts.session(session)) if session else None,
         ),
     )
 
@@ -115,11 +115,7 @@ def _head(event: Event, body: Mapping[str, Any], asked: Asked) -> Html:
                 "when": parts.when(event.ts, asked.now),
                 "result": outcome(body),
                 "harness": agent_of(event),
-                "session": parts.link(
-                    session_name(session), parts.address("/session", session, around=event.id, anchor=event.id)
-                )
-                if session
-                else None,
+                "session": parts.session(session, around=event.id) if session else None,
                 "took": f"{body.get('latency_ms', 0):.0f} ms, {searched(dict(body))}",
                 "size": _size(body),
                 "gate": explained.gate(body.get("budget", {}).get("signals", {})),

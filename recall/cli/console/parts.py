@@ -11,20 +11,21 @@ from health.markup import Html, join, tag
 from recall.cli.console.asked import Asked, Page
 from recall.cli.console.routes import ROUTES
 from transcript.event import moment as moment_of
-from transcript.telling import counted, minute
+from transcript.telling import counted, minute, session_name
 
 Child = Html | str | int | float | None
 LEVELS = ("ok", "warn", "fail")
 WORDS_SHOWN, WORDS_FOLDED = 1_200, 12_000  # characters that stand there, and that open on demand
+_CODED = "="  # begins the part of an address that is a name in hex digits
 _STEPS = ((365 * 86400, "year"), (30 * 86400, "month"), (86400, "day"), (3600, "hour"), (60, "minute"))
 
 
 # -- addresses ------------------------------------------------------------------------------
 
 
-def address(page: str, name: str = "", *, anchor: str = "", **query: str | None) -> str:
-    """Return the address of a page: `address("/turn", id)`; what is empty in query is left out."""
-    path = f"{page}/{_quoted(name)}" if name else page
+def address(page: str, name: str | None = None, *, anchor: str = "", **query: str | None) -> str:
+    """Return the address of a page: `address("/turn", id)`, of any name; what is empty in query is left out."""
+    path = page if name is None else f"{page}/{_part(name)}"
     asked = urlencode({key.rstrip("_"): value for key, value in query.items() if value}, errors="replace")
     return path + (f"?{asked}" if asked else "") + (f"#{_quoted(anchor)}" if anchor else "")
 
@@ -32,6 +33,16 @@ def address(page: str, name: str = "", *, anchor: str = "", **query: str | None)
 def link(text: Child, to: str, **attributes: str) -> Html:
     """Return a link to an address."""
     return tag("a", text, href=to, **attributes)
+
+
+def session(name: str, *, around: str = "") -> Html:
+    """Return a link to a session, or to the place of an event in it."""
+    return link(session_title(name), address("/session", name, around=around, anchor=around))
+
+
+def session_title(name: str) -> str:
+    """Return what a session is called; a name of nothing but blanks or hyphens gives a link no words."""
+    return session_name(name).strip() or "without a name"
 
 
 def pointer(text: str) -> Html:
@@ -42,6 +53,21 @@ def pointer(text: str) -> Html:
 def place(pointer: str) -> str:
     """Return the address that leads to the place in its session where a source pointer's words were said."""
     return address("/at", pointer.partition("#")[0])
+
+
+def named(part: str) -> str:
+    """Return the name that the last part of an address stands for, unquoted already; what nobody made is the name."""
+    try:
+        return bytes.fromhex(part[1:]).decode("utf-8", "surrogatepass") if part.startswith(_CODED) else part
+    except ValueError:
+        return part
+
+
+def _part(name: str) -> str:
+    """What does not survive being quoted goes as hex digits: a browser goes up at `..`, no route takes a line end."""
+    if name in ("", ".", "..") or name.startswith(_CODED) or "%" in name or not name.isprintable():
+        return _CODED + name.encode("utf-8", "surrogatepass").hex()
+    return _quoted(name)
 
 
 def _quoted(name: str) -> str:

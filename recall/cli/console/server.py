@@ -54,7 +54,7 @@ def build(app: App, *, host: str, token: str) -> Guard:
                 raise HTTPException(403, "this form is not of this console; load its page again")
             asked = Asked(
                 now=app.now(),
-                name=request.path_params.get("name", ""),
+                name=parts.named(request.path_params.get("name", "")),
                 query=dict(request.query_params),
                 form=form,
                 csrf=csrf,
