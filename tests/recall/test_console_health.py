@@ -150,13 +150,29 @@ def test_nobody_waits_for_the_first_report(shop, monkeypatch, address) -> None:
     assert "The first look" not in page(address)
 
 
-def test_why_there_is_no_report_is_told(shop, monkeypatch) -> None:
+@pytest.mark.parametrize(
+    ("error", "told", "traced"),
+    [
+        (RecordError("the record cannot be read: <b>gone</b>"), "the record cannot be read: &lt;b&gt;gone", False),
+        (PermissionError(13, "Permission denied", "/data/head"), "cannot use /data/head (Permission denied)", False),
+        (OSError(28, "No space left on device"), "the disk refuses a write (No space left on device)", False),
+        (ValueError("of a signal"), "the report broke (ValueError); the terminal", True),
+    ],
+    ids=["record", "permission", "disk", "fault"],
+)
+def test_why_there_is_no_report_is_told_until_there_is_one(shop, monkeypatch, capsys, error, told, traced) -> None:
     def broken(app: App, **given: Any) -> Any:
-        raise RecordError("the record cannot be read: <b>gone</b>")
+        raise error
 
+    client = console()
     monkeypatch.setattr("recall.cli.reported.report_of", broken)
 
-    assert "the record cannot be read: &lt;b&gt;gone&lt;/b&gt;" in console().get("/health").text
+    for address in ("/health?again=1", "/health?again=1"):
+        got = client.get(address)
+        assert (got.status_code, told in got.text) == (400, True)
+    assert ("of a signal" in capsys.readouterr().err) is traced
+    monkeypatch.setattr("recall.cli.reported.report_of", lambda app, **given: short(app))
+    assert client.get("/health?again=1").status_code == 200
 
 
 def test_the_demo_is_expected_to_have_no_hooks(shop, made, tmp_path, monkeypatch) -> None:

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import threading
 import time
+import traceback
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from recall.cli.output import unusable
 from transcript.errors import RecallError
 
 if TYPE_CHECKING:
@@ -60,8 +62,8 @@ def begin(app: App) -> threading.Event:
         try:
             _make(app)
             _wrong.pop(name, None)
-        except RecallError as error:
-            _wrong[name] = error
+        except Exception as error:  # nobody watches this thread: whoever asks for the report is told
+            _wrong[name] = _told(error)
         finally:
             with _guard:
                 _making.pop(name).set()
@@ -72,6 +74,17 @@ def begin(app: App) -> threading.Event:
             at_work = _making[name] = threading.Event()
             threading.Thread(target=make, name="looking", daemon=True).start()
         return at_work
+
+
+def _told(error: Exception) -> RecallError:
+    """What a page says of a report that could not be made; of a fault of ours the terminal says where it is."""
+    if isinstance(error, RecallError):
+        return error
+    what = unusable(error) if isinstance(error, OSError) else ""
+    if not what:
+        traceback.print_exception(error)
+        what = f"the report broke ({type(error).__name__}); the terminal where the console was started shows where"
+    return RecallError(what)
 
 
 def _make(app: App) -> None:
