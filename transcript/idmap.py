@@ -6,11 +6,13 @@ have. So reading a source again finds both the event and the sighting already pr
 
 The writer extends the file under the record's lock; a reader catches up from the record's
 tail in memory. A checksum over all entries stands in the header: what does not fit is built
-anew from the record.
+anew from the record. What the file holds is mapped, not read: a service writes a row a turn,
+several at once, and the file grows with the record.
 """
 
 import contextlib
 import json
+import mmap
 import os
 import struct
 import zlib
@@ -56,28 +58,30 @@ class IdMap:
         self._clear()
         if path is not None:
             with contextlib.suppress(OSError):
-                self._load(path.read_bytes())
+                self._load(_content(path))
 
     def _clear(self) -> None:
         self.position = self._start
-        self._data = bytearray()
+        self._held: bytes | mmap.mmap = b""  # the file as it was found, header included
+        self._held_bytes = 0  # of its entries
+        self._fresh = bytearray()  # entries that came since
         self._crc = 0
         self._saved = 0
         self._index: dict[bytes, int] | None = None
         self._lookups = 0
 
-    def _load(self, raw: bytes) -> None:
+    def _load(self, raw: bytes | mmap.mmap) -> None:
         if len(raw) < HEADER.size:
             return
         magic, count, crc, segment, offset, seq, digest, own = HEADER.unpack_from(raw)
-        data = raw[HEADER.size : HEADER.size + count * ENTRY.size]
-        if magic != MAGIC or own != zlib.crc32(raw[: HEADER.size - 4]) or len(data) != count * ENTRY.size:
+        size = count * ENTRY.size
+        if magic != MAGIC or own != zlib.crc32(raw[: HEADER.size - 4]) or len(raw) < HEADER.size + size:
             return
-        if zlib.crc32(data) != crc:
+        if zlib.crc32(memoryview(raw)[HEADER.size : HEADER.size + size]) != crc:
             return
-        self._data = bytearray(data)
+        self._held, self._held_bytes = raw, size
         self._crc = crc
-        self._saved = len(data)
+        self._saved = size
         self.position = Position(segment, offset, seq, digest.hex())
 
     def catch_up(self, log_dir: Path, head: Head) -> None:
@@ -128,26 +132,27 @@ class IdMap:
 
     def _put(self, key: bytes, segment: int, offset: int, length: int) -> None:
         if self._index is not None:
-            self._index.setdefault(key, len(self._data))
-        self._data += ENTRY.pack(key, segment, length, offset)
+            self._index.setdefault(key, self._bytes())
+        self._fresh += ENTRY.pack(key, segment, length, offset)
 
     def save(self) -> None:
         """Write what is new to the file. Only for the holder of the record's lock."""
         if self.path is None:
             return
         if self._saved == 0 or not self.path.exists():
-            self._saved = len(self._data)
-            self._crc = zlib.crc32(self._data)
+            data = self._data()
+            self._saved = len(data)
+            self._crc = zlib.crc32(data)
             secure_dir(self.path.parent)
-            write_atomic(self.path, self._header() + bytes(self._data), durable=False)
+            write_atomic(self.path, self._header() + data, durable=False)
             return
-        fresh = bytes(self._data[self._saved :])
+        fresh = bytes(self._fresh[self._saved - self._held_bytes :])
         self._crc = zlib.crc32(fresh, self._crc)
         descriptor = os.open(self.path, os.O_RDWR | getattr(os, "O_BINARY", 0))
         try:
             os.lseek(descriptor, HEADER.size + self._saved, os.SEEK_SET)
             write_all(descriptor, fresh)
-            self._saved = len(self._data)
+            self._saved = self._bytes()
             os.lseek(descriptor, 0, os.SEEK_SET)
             write_all(descriptor, self._header())
         finally:
@@ -161,7 +166,14 @@ class IdMap:
 
     def __len__(self) -> int:
         """Return how many entries there are, places included."""
-        return len(self._data) // ENTRY.size
+        return self._bytes() // ENTRY.size
+
+    def _bytes(self) -> int:
+        return self._held_bytes + len(self._fresh)
+
+    def _data(self) -> bytes:
+        """All entries in one piece."""
+        return self._held[HEADER.size : HEADER.size + self._held_bytes] + self._fresh
 
     def __contains__(self, event_id: str) -> bool:
         return self.has_key(event_key(event_id))
@@ -173,7 +185,7 @@ class IdMap:
     def prepare(self) -> None:
         """Prepare for many look-ups: one pass now, then each is a dictionary access."""
         if self._index is None:
-            data = bytes(self._data)
+            data = self._data()
             size = ENTRY.size
             index: dict[bytes, int] = {}
             for offset in range(len(data) - size, -1, -size):
@@ -190,11 +202,23 @@ class IdMap:
         return next(self._scan(key), None)
 
     def _scan(self, prefix: bytes) -> Iterator[int]:
-        at = self._data.find(prefix)
-        while at >= 0:
-            if at % ENTRY.size == 0:
-                yield at
-            at = self._data.find(prefix, at + 1)
+        for part, first, end, base in (
+            (self._held, HEADER.size, HEADER.size + self._held_bytes, 0),
+            (self._fresh, 0, len(self._fresh), self._held_bytes),
+        ):
+            at = part.find(prefix, first, end)
+            while at >= 0:
+                if (at - first) % ENTRY.size == 0:
+                    yield base + at - first
+                at = part.find(prefix, at + 1, end)
+
+    def _entry(self, offset: int) -> tuple[bytes, int, int, int]:
+        """Return (key, segment, length, offset in it) of the entry at a place that `_scan` or the index gave."""
+        if offset < self._held_bytes:
+            key, segment, length, at = ENTRY.unpack_from(self._held, HEADER.size + offset)
+        else:
+            key, segment, length, at = ENTRY.unpack_from(self._fresh, offset - self._held_bytes)
+        return key, segment, length, at
 
     def locate(self, event_id: str) -> tuple[int, int, int] | None:
         """Return (segment, offset, length) of an event's line, None when the record has none."""
@@ -202,7 +226,7 @@ class IdMap:
         offset = self._offset_of(key)
         if offset is None:
             return None
-        _, segment, length, at = ENTRY.unpack_from(self._data, offset)
+        _, segment, length, at = self._entry(offset)
         return None if segment & PLACE else (segment, at, length)
 
     def matching(self, prefix: str, limit: int = 2) -> list[tuple[int, int, int]]:
@@ -215,9 +239,17 @@ class IdMap:
         whole = min(bits, KEY_BYTES * 8) // 8
         found = []
         for offset in self._scan(low.to_bytes(KEY_BYTES, "big")[:whole]):
-            key, segment, length, at = ENTRY.unpack_from(self._data, offset)
+            key, segment, length, at = self._entry(offset)
             if int.from_bytes(key, "big") >> spare == low >> spare and not segment & PLACE:
                 found.append((segment, at, length))
                 if len(found) == limit:
                     break
         return found
+
+
+def _content(path: Path) -> bytes | mmap.mmap:
+    """Return what a file holds, mapped where a mapped file can still be replaced by another process."""
+    if os.name != "posix" or not path.stat().st_size:
+        return path.read_bytes()
+    with path.open("rb") as file:
+        return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -1,4 +1,5 @@
 import random
+import tracemalloc
 
 import pytest
 from support.record import NOW, make_draft, make_log, make_turns
@@ -116,3 +117,48 @@ def test_two_hundred_thousand_ids_load_as_one_piece(tmp_path, monkeypatch):
     assert loaded.has_key((123_456).to_bytes(16, "big"))
     assert not loaded.has_key((200_000).to_bytes(16, "big"))
     assert (tmp_path / "ids.bin").stat().st_size == HEADER.size + 200_000 * ENTRY.size
+
+
+def test_what_the_file_holds_is_not_taken_into_memory(tmp_path):
+    """A service writes a ledger row a turn, several at once: each would hold the ids of the whole record."""
+    path, start = tmp_path / "ids.bin", make_log(tmp_path).start
+    ids = IdMap(path, start)
+    for number in range(20_000):
+        ids._put(number.to_bytes(16, "big"), 1, number, 1)
+    ids.save()
+
+    tracemalloc.start()
+    loaded = IdMap(path, start)
+    found = loaded.has_key((19_999).to_bytes(16, "big")), loaded.has_key((20_000).to_bytes(16, "big"))
+    _, most = tracemalloc.get_traced_memory()
+    tracemalloc.stop()
+
+    assert found == (True, False)
+    assert most < path.stat().st_size / 10
+
+
+def test_ids_of_a_file_and_those_that_came_since_are_one_map(tmp_path):
+    """Whatever another process does to the file meanwhile: it is put in anew, or taken away."""
+    path, start = tmp_path / "ids.bin", make_log(tmp_path).start
+    names = [b32id(f"name {number}") for number in range(60)]
+    first = IdMap(path, start)
+    for number, name in enumerate(names[:20]):
+        first.add(name, "s", "", 1, number, 1)
+    first.save()
+
+    second = IdMap(path, start)
+    for number, name in enumerate(names[20:40], 20):
+        second.add(name, "s", "", 1, number, 1)
+    second.save()
+    IdMap(path, start).save()
+    path.unlink()
+    for number, name in enumerate(names[40:], 40):
+        second.add(name, "s", "", 1, number, 1)
+    second.save()
+
+    for ids in (second, IdMap(path, start)):
+        assert len(ids) == 60
+        assert [ids.locate(name) for name in names[:10]] == [(1, number, 1) for number in range(10)]
+        assert [ids.matching(name) for name in names] == [[(1, number, 1)] for number in range(60)]
+        ids.prepare()
+        assert [ids.locate(name) for name in names] == [(1, number, 1) for number in range(60)]
