@@ -46,8 +46,7 @@ def page() -> str:
         "[\\fIOPTIONS\\fR] [\\fIARGUMENTS\\fR]",
         ".SH DESCRIPTION",
         *_text(cli.help or ""),
-        ".SH COMMANDS",
-        *(line for path, command in _commands(cli, []) for line in _entry(path, command)),
+        *(line for path, command in _commands(cli, []) for line in (*_heading(path), *_entry(path, command))),
         SECTIONS.rstrip("\n"),
     ]
     return "\n".join(parts) + "\n"
@@ -63,6 +62,14 @@ def _commands(group: click.Group, path: list[str]) -> Iterator[tuple[list[str], 
         yield [*path, name], command
         if isinstance(command, click.Group):
             yield from _commands(command, [*path, name])
+
+
+def _heading(path: list[str]) -> Iterator[str]:
+    """The heading above a command that is the first of its part."""
+    from recall.cli.group import HEADINGS
+
+    if len(path) == 1 and path[0] in HEADINGS:
+        yield f".SH {_escaped(HEADINGS[path[0]].upper())}"
 
 
 def _entry(path: list[str], command: click.Command) -> Iterator[str]:

@@ -13,72 +13,93 @@ from recall.version import VERSION
 from transcript.errors import RecallError
 from transcript.telling import MOST_ARGUMENT, unechoed
 
-# Name -> module of recall.cli whose attribute `command` is the click command. The order is that of --help.
-COMMANDS = {
-    "init": "init",
-    "adopt": "adopt",
-    "enable-hooks": "enable_hooks",
-    "sync": "sync",
-    "index": "index",
-    "query": "query",
-    "show": "show",
-    "last": "last",
-    "explain": "explain",
-    "replay-turn": "replay_turn",
-    "context": "context",
-    "handoff": "handoff",
-    "window": "window",
-    "session-start": "session_start",
-    "session": "session",
-    "standing": "standing",
-    "cite": "cite",
-    "mcp": "mcp",
-    "coord": "coord",
-    "decide": "decide",
-    "task": "task",
-    "question": "question",
-    "correct": "correct",
-    "replacements": "replacements",
-    "memory": "memory",
-    "graph": "graph",
-    "role": "role",
-    "grant": "grant",
-    "pack": "pack",
-    "outcome": "outcome",
-    "observe": "observe",
-    "checkpoint": "checkpoint",
-    "consolidate": "consolidate",
-    "schedule": "schedule",
-    "review": "review",
-    "project": "project",
-    "replay": "replay",
-    "log": "log",
-    "export": "export",
-    "import": "import_",
-    "backup": "backup",
-    "restore": "restore",
-    "migrate": "migrate",
-    "redact": "redact",
-    "forget": "forget",
-    "retention": "retention",
-    "verify": "verify",
-    "health": "health",
-    "doctor": "doctor",
-    "conformance": "conformance",
-    "ui": "ui",
-    "calibrate": "calibrate",
-    "eval": "evaluate",
-    "demo": "demo",
-    "exclude": "exclude",
-    "config": "config",
-    "model": "model",
-    "completion": "completion",
-    "uninstall": "uninstall",
-    "service": "service",
-    "serve": "serve",
-    "hook": "hook",
+# Heading -> name -> module of recall.cli whose attribute `command` is the click command. The order is that of --help.
+SECTIONS = {
+    "Set up a project": {
+        "init": "init",
+        "enable-hooks": "enable_hooks",
+        "sync": "sync",
+        "index": "index",
+        "adopt": "adopt",
+        "exclude": "exclude",
+        "demo": "demo",
+    },
+    "Look things up": {
+        "query": "query",
+        "show": "show",
+        "context": "context",
+        "handoff": "handoff",
+        "graph": "graph",
+        "replacements": "replacements",
+        "cite": "cite",
+        "mcp": "mcp",
+        "ui": "ui",
+    },
+    "What a session and its turns are given": {
+        "last": "last",
+        "explain": "explain",
+        "replay-turn": "replay_turn",
+        "window": "window",
+        "session-start": "session_start",
+        "session": "session",
+        "standing": "standing",
+    },
+    "Say what was decided, done and learned": {
+        "decide": "decide",
+        "task": "task",
+        "question": "question",
+        "correct": "correct",
+        "outcome": "outcome",
+        "observe": "observe",
+    },
+    "Memories and roles": {
+        "memory": "memory",
+        "checkpoint": "checkpoint",
+        "consolidate": "consolidate",
+        "review": "review",
+        "role": "role",
+        "pack": "pack",
+    },
+    "Share between agents": {
+        "coord": "coord",
+        "grant": "grant",
+    },
+    "Check and copy the record": {
+        "log": "log",
+        "verify": "verify",
+        "project": "project",
+        "replay": "replay",
+        "export": "export",
+        "import": "import_",
+        "backup": "backup",
+        "restore": "restore",
+        "migrate": "migrate",
+    },
+    "Erase": {
+        "redact": "redact",
+        "forget": "forget",
+        "retention": "retention",
+    },
+    "See whether it works": {
+        "health": "health",
+        "doctor": "doctor",
+        "conformance": "conformance",
+        "calibrate": "calibrate",
+        "eval": "evaluate",
+    },
+    "Installation": {
+        "config": "config",
+        "schedule": "schedule",
+        "service": "service",
+        "model": "model",
+        "completion": "completion",
+        "uninstall": "uninstall",
+    },
 }
-HIDDEN = frozenset({"serve", "hook"})  # started by hooks; nobody types them
+_STARTED = {"serve": "serve", "hook": "hook"}  # by hooks; nobody types them
+HIDDEN = frozenset(_STARTED)
+COMMANDS = {name: module for part in (*SECTIONS.values(), _STARTED) for name, module in part.items()}
+HEADINGS = {next(iter(names)): heading for heading, names in SECTIONS.items()}  # by the first command below it
 INTERRUPTED = 130  # the exit code of what Ctrl-C ended
 LOOKING = frozenset({"health", "doctor"})  # whose exit code is a level
 
@@ -96,6 +117,16 @@ class LazyGroup(click.Group):
         command: click.Command = module.command
         command.hidden = cmd_name in HIDDEN
         return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        """Write the commands under their headings, all in one column."""
+        widest = max(map(len, COMMANDS))
+        for heading, names in SECTIONS.items():
+            found = ((name, self.get_command(ctx, name)) for name in names)
+            room = formatter.width - 6 - widest  # as click leaves it beside the longest name
+            rows = [(name.ljust(widest), one.get_short_help_str(room)) for name, one in found if one is not None]
+            with formatter.section(heading):
+                formatter.write_dl(rows)
 
     def shell_complete(self, ctx: click.Context, incomplete: str) -> list[CompletionItem]:
         """Return names alone: a press of the tab key must not import every command for its help."""

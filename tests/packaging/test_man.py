@@ -1,12 +1,13 @@
 """The manual page names every command with its options, and the formatter reads it without a warning."""
 
+import re
 import shutil
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from recall.cli.group import COMMANDS, HIDDEN
+from recall.cli.group import COMMANDS, HIDDEN, SECTIONS
 
 
 @pytest.fixture(scope="module")
@@ -18,6 +19,17 @@ def test_every_command_that_is_shown_has_its_part(page: Path) -> None:
     heads = [line.replace("\\-", "-").split()[2] for line in page.read_text("utf-8").splitlines() if line[:4] == ".SS "]
     assert [name for name in COMMANDS if name not in HIDDEN and name not in heads] == []
     assert not HIDDEN & set(heads)
+
+
+def test_commands_stand_below_the_headings_of_help(page: Path) -> None:
+    """In docs/cli.md as well: whoever looks for a command finds it where `recall --help` has it."""
+    cli = (page.parent / "cli.md").read_text("utf-8")
+    man = page.read_text("utf-8").replace("\\-", "-")
+    for heading, names in SECTIONS.items():
+        below = re.split(r"^## ", cli.partition(f"\n## {heading}\n")[2], flags=re.MULTILINE)[0]
+        assert re.findall(r"^### recall (\S+)$", below, re.MULTILINE) == list(names)
+        below = re.split(r"^\.SH ", man.partition(f"\n.SH {heading.upper()}\n")[2], flags=re.MULTILINE)[0]
+        assert list(dict.fromkeys(re.findall(r"^\.SS recall (\S+)", below, re.MULTILINE))) == list(names)
 
 
 def test_options_and_what_stands_below_a_command_are_there(page: Path) -> None:
