@@ -2,6 +2,7 @@
 
 import csv as csv_format
 import io
+import itertools
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
@@ -22,7 +23,7 @@ TURNS = 1000  # newest turns whose tokens are told
 GROWTH = (
     "transcript_bytes", "stored_bytes", "index_bytes", "sessions", "session_hours", "index_share", "bytes_per_session",
     "bytes_per_session_hour", "transcript_bytes_a_day", "transcript_bytes_a_session_hour", "stored_bytes_a_day",
-    "stored_bytes_a_session_hour",
+    "stored_bytes_a_session_hour", "chunks", "index_pages", "index_free_pages", "bytes_per_chunk", "chunks_a_day",
 )  # fmt: skip
 
 
@@ -103,7 +104,7 @@ class Cost:
             f"  latency in ms   {_spread(self.latency_ms)}",
             f"night             {'not run yet' if self.nightly_seconds is None else span(self.nightly_seconds)}",
         ]
-        grown = (f"{name.removesuffix('_bytes')} {size(amount)}" for name, amount in self.growth_per_day.items())
+        grown = itertools.starmap(_grown, self.growth_per_day.items())
         lines += [f"growth a day      {', '.join(grown)}"] if self.growth_per_day else []
         return "\n".join(lines)
 
@@ -136,7 +137,7 @@ def cost(facts: Facts, log: Log, nightly_seconds: float | None = None, *, turns:
     kept = record.log_bytes + record.native_bytes + record.blob_bytes
     held = index.file_bytes if index.present else 0
     recalled, standing, latencies = _turns(log, turns)
-    grown = {name: rate(facts.series.points, name) for name in STORED}
+    grown = {name: rate(facts.series.points, name) for name in (*STORED, "chunks")}
     return Cost(
         at=facts.now,
         version=VERSION,
@@ -208,7 +209,17 @@ def _growth(point: Point, before: Mapping[str, float] | None) -> dict[str, float
         "transcript_bytes_a_session_hour": _rate(grown("transcript_bytes"), grown("session_hours")),
         "stored_bytes_a_day": _rate(grown("stored_bytes"), days),
         "stored_bytes_a_session_hour": _rate(grown("stored_bytes"), grown("session_hours")),
+        "chunks": now.get("chunks"),
+        "index_pages": now.get("index_pages"),
+        "index_free_pages": now.get("index_free_pages"),
+        "bytes_per_chunk": _rate(now.get("index_bytes"), now.get("chunks")),
+        "chunks_a_day": _rate(grown("chunks"), days),
     }
+
+
+def _grown(name: str, amount: float) -> str:
+    kind, _, unit = name.rpartition("_")
+    return f"{kind} {size(amount)}" if unit == "bytes" else counted(round(amount), "passage")
 
 
 def _rate(amount: float | None, of: float | None) -> float | None:

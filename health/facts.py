@@ -71,6 +71,8 @@ class IndexFacts:
     distinct: int = 0
     most_repeated: int = 0
     file_bytes: int = 0
+    pages: int = 0
+    free_pages: int = 0  # of those; the file gives them back when it is packed
     bytes: int = 0
     bytes_needed: int = 0
     duplicates_by_class: Mapping[str, int] = field(default_factory=dict)

@@ -99,6 +99,7 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
     copied, made, agree = audit.copies(store), audit.embeddings(store), audit.agreement(store)
     near, writers = audit.near_pairs(store), audit.writers(store)
     envelopes, prompts = noise.envelopes(store)
+    pages = audit.pages(store)
     building = store.building()
     begun = store.meta_of(building) if building is not None else None
     return IndexFacts(
@@ -117,6 +118,8 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
         distinct=copied.distinct,
         most_repeated=copied.most_repeated,
         file_bytes=workspace.index_path.stat().st_size,
+        pages=pages.all,
+        free_pages=pages.free,
         bytes=copied.bytes,
         bytes_needed=copied.bytes_needed,
         duplicates_by_class=copied.by_class,

@@ -31,6 +31,8 @@ FIGURES: dict[str, Callable[[Facts], float | None]] = {
     "native_bytes": lambda f: f.record.native_bytes,
     "blob_bytes": lambda f: f.record.blob_bytes,
     "index_bytes": lambda f: f.index.file_bytes,
+    "index_pages": lambda f: f.index.pages,
+    "index_free_pages": lambda f: f.index.free_pages,
     "events": lambda f: f.record.events,
     "sessions": lambda f: f.record.sessions,
     "session_hours": lambda f: f.index.session_hours,

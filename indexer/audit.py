@@ -35,6 +35,14 @@ class Copies:
 
 
 @dataclass(frozen=True, slots=True)
+class Pages:
+    """Pages of the index's file: all, and those of them that hold nothing."""
+
+    all: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
 class Embeddings:
     """Rows by the state of their vector."""
 
@@ -122,6 +130,11 @@ def near_pairs(store: Store, *, least: float = 0.98, newest: int = 2_000) -> Nea
         near = block @ matrix[: at + len(block)].T >= least
         pairs += int(np.count_nonzero(np.tril(near, k=at - 1)))
     return NearPairs(pairs, len(matrix) - first, len(matrix))
+
+
+def pages(store: Store) -> Pages:
+    """Return how many pages the index's file has, those in the write-ahead log with them."""
+    return Pages(_one(store, "PRAGMA page_count"), _one(store, "PRAGMA freelist_count"))
 
 
 def by_class(store: Store) -> dict[str, int]:

@@ -7,7 +7,7 @@ from health.known import Area, Known, indexed, one
 from health.series import rate, stored_bytes
 from health.signal import Level, Limits, Signal, size, span
 
-TREND = Limits(warn=0.01, fail=0.05)
+TREND = Limits(warn=0.009999, fail=0.049999)  # from 1 and 5 points on; the ratio has six places
 TREND_DAYS = 30
 WEEK = 7
 WARN_FULL_DAYS, FAIL_FULL_DAYS = 30.0, 7.0
@@ -110,8 +110,8 @@ KNOWN = (
         indexed(duplicate_trend),
         Area.INDEXING,
         "index.sqlite, series",
-        warn="> 1 point above the lowest of 30 days",
-        fail="> 5 points above it",
+        warn=">= 1 point above the lowest of 30 days",
+        fail=">= 5 points above it",
         remedy="index compact",
         safe=True,
         rows="LCA-6.1-10",

@@ -114,7 +114,7 @@ KNOWN = (
         "standing.json",
         fail="one has no room",
         why_never="what is critical and untold is lost at once",
-        rows="LCA-D-04H",
+        rows="LCA-6.1-08, LCA-D-04H",
     ),
     Known(
         "standing_files",

@@ -17,11 +17,14 @@ def sizes(facts: Facts) -> Signal:
             "native": record.native_bytes,
             "blobs": record.blob_bytes,
             "index": index.file_bytes,
+            "index_pages": index.pages,
+            "index_free_pages": index.free_pages,
         },
         unit="bytes",
         level=Level.OK,
         text=f"log {size(record.log_bytes)}, native copies {size(record.native_bytes)}, "
-        f"blobs {size(record.blob_bytes)}, index {size(index.file_bytes)}",
+        f"blobs {size(record.blob_bytes)}, index {size(index.file_bytes)}"
+        + (f" ({index.free_pages / index.pages:.0%} of its pages free)" if index.free_pages else ""),
         meaning="What is on disk; only the index can be built again.",
     )
 

@@ -9,7 +9,7 @@ import pytest
 from support.record import make_draft, make_log
 
 from health.cost import GROWTH, Archive, Spread, archive, cost, csv
-from health.facts import CaptureFacts, Facts, IndexFacts, Point, RecordFacts
+from health.facts import CaptureFacts, Facts, IndexFacts, Point, RecordFacts, SeriesFacts
 from health.facts_machine import MachineFacts
 from recall.cli.scratch import scratch
 from transcript.errors import EmbedderUnavailable
@@ -56,6 +56,17 @@ def test_sizes_are_told_in_relation(log: Log) -> None:
     made = cost(FACTS, log)
     assert (made.transcript_bytes, made.record_bytes, made.index_bytes, made.index_share) == (2_000, 1_000, 200, 0.1)
     assert (made.bytes_per_chunk, made.bytes_per_session, made.bytes_per_session_hour) == (20.0, 500.0, 1_000.0)
+
+
+def test_growth_a_day_is_told_of_two_reports_a_week_apart(log: Log) -> None:
+    """LCA-5.4-09."""
+    first, later = ({"index_bytes": 1e6 * n, "chunks": 500.0 * n} for n in (1, 8))
+    points = (Point(0.0, "ok", figures=first), Point(7 * 86_400.0, "ok", figures=later))
+
+    made = cost(replace(FACTS, series=SeriesFacts(points)), log)
+
+    assert made.growth_per_day == {"index_bytes": 1e6, "chunks": 500.0}
+    assert made.to_text().endswith("growth a day      index 1.0 MB, 500 passages")
 
 
 def test_each_turn_is_told_with_what_its_session_carried_then(log: Log) -> None:
@@ -140,10 +151,12 @@ def test_a_checkpoint_archives_what_it_read_back(monkeypatch: pytest.MonkeyPatch
 
 
 def test_growth_is_told_a_day_and_a_session_hour() -> None:
-    """LCA-12.1-03."""
+    """LCA-12.1-03, LCA-5.4-09."""
     day = 86_400.0
     first = {"transcript_bytes": 1_000.0, "log_bytes": 600.0, "index_bytes": 200.0, "sessions": 2.0}
+    first |= {"chunks": 10.0, "index_pages": 5.0, "index_free_pages": 0.0}
     later = {"transcript_bytes": 7_000.0, "log_bytes": 900.0, "index_bytes": 700.0, "sessions": 4.0}
+    later |= {"chunks": 35.0, "index_pages": 17.0, "index_free_pages": 3.0}
     points = (
         Point(day, "ok", figures={**first, "session_hours": 1.0}),
         Point(3 * day, "ok", figures={**later, "session_hours": 4.0}),
@@ -151,9 +164,24 @@ def test_growth_is_told_a_day_and_a_session_hour() -> None:
     )
     names, one, two, three = (line.split(",") for line in csv(points).splitlines())
     assert names == ["at", *GROWTH]
+    one_more, two_more = ["10", "5", "0", "20", ""], ["35", "17", "3", "20", "12.5"]
     assert one[0] == "1970-01-02T00:00:00+00:00"
-    assert one[1:] == ["1000", "800", "200", "2", "1", "0.2", "500", "1000", "", "", "", ""]
-    assert two[1:] == ["7000", "1600", "700", "4", "4", "0.1", "1750", "1750", "3000", "2000", "400", "266.666667"]
+    assert one[1:] == ["1000", "800", "200", "2", "1", "0.2", "500", "1000", "", "", "", "", *one_more]
+    assert two[1:] == [
+        "7000",
+        "1600",
+        "700",
+        "4",
+        "4",
+        "0.1",
+        "1750",
+        "1750",
+        "3000",
+        "2000",
+        "400",
+        "266.666667",
+        *two_more,
+    ]
     assert set(three[1:]) == {""}
 
 

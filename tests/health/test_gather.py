@@ -15,7 +15,7 @@ from support.gemini import GeminiSession, register
 from support.opencode import OpenCodeSession, database
 from support.record import make_turns
 
-from health import index_cache, series
+from health import index_cache, line_places, series
 from health.gather import gather
 from health.report import assess
 from health.signal import Level
@@ -118,6 +118,20 @@ def test_a_filled_workspace_has_only_its_hook_missing(filled):
     assert [(s.id, s.level) for s in report.signals if s.level] == [("hook_installed.claude-code", Level.WARN)]
 
 
+def test_pages_of_the_index_are_counted_and_free_ones_with_them(filled):
+    """LCA-5.4-09."""
+    before = filled.facts().index
+    with Store.open(filled.workspace.index_path, "w") as store:
+        store.run("CREATE TABLE large (x)")
+        store.run("INSERT INTO large VALUES (zeroblob(1000000))")
+        store.run("DROP TABLE large")
+
+    after = filled.facts().index
+
+    assert before.pages > before.free_pages
+    assert after.free_pages - before.free_pages == after.pages - before.pages > 100
+
+
 def test_where_no_harness_is_meant_to_call_hooks_are_not_missing(filled):
     facts = gather(
         filled.workspace,
@@ -157,7 +171,9 @@ def test_looking_changes_nothing(filled):
         return {
             str(path): path.read_bytes()
             for path in filled.data.rglob("*")
-            if path.is_file() and not path.name.endswith(("-shm", "-wal")) and path.name != index_cache.FILE
+            if path.is_file()
+            and not path.name.endswith(("-shm", "-wal"))
+            and path.name not in (index_cache.FILE, line_places.FILE)
         }
 
     before = state()

@@ -63,6 +63,8 @@ def test_a_project_that_never_began_is_well_and_one_that_is_told_nothing_is_warn
 
 
 def test_critical_memories_beyond_the_budget_fail_with_both_figures(memory):
+    """LCA-6.1-08."""
+
     for number in range(50):
         text = f"Rule {number:02d} of the shop holds. ".ljust(3_700, "x")
         memory.remember(memory.candidate(text), critical_for=("*",))

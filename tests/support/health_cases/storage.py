@@ -23,8 +23,8 @@ CASES = {
     ),
     "sizes": Case(
         well("record", log_bytes=2_000),
-        well("record", log_bytes=9 * 10**12),
-        ("log 0 B", "log 2.0 KB, native copies 0 B, blobs 0 B, index 100.0 KB", "log 9,000.0 GB"),
+        well("index", pages=25, free_pages=10),
+        ("log 0 B", "log 2.0 KB, native copies 0 B, blobs 0 B, index 100.0 KB", "100.0 KB (40% of its pages free)"),
         (OK, OK, OK),
     ),
 }

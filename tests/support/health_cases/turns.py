@@ -1,4 +1,4 @@
-"""The last turns, as the ledger holds them."""
+"""The last turns, as the ledger holds them; how many of them were told nothing (LCA-5.4-14)."""
 
 from dataclasses import replace
 
