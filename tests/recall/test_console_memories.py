@@ -249,3 +249,18 @@ def test_a_memory_that_is_written_meanwhile_is_there_at_the_next_look(shop) -> N
     assert second in client.get("/memories").text
     archive(shop, second)
     assert second not in client.get("/memories").text
+
+
+def test_a_session_that_is_recorded_meanwhile_is_listed_and_its_newest_words_told(shop) -> None:
+    """The sessions are held from page to page; what came since is added to them."""
+    before = page("/sessions")
+    shop.log.append([make_draft("one", session="talk-2", text="Words of a new talk.")], now=NOW)
+    between = page("/sessions")
+    shop.log.append(
+        [make_draft("two", session="talk-2", text="Its newest words.", ts="2026-04-01T10:00:00.000Z")], now=NOW
+    )
+    after = page("/sessions")
+
+    assert ["/session/talk-2" in one for one in (before, between, after)] == [False, True, True]
+    assert ("Words of a new talk." in between, "Its newest words." in after) == (True, True)
+    assert "2 prompts" in words(after)

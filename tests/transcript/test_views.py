@@ -16,6 +16,8 @@ from transcript.curation import decision, observation, outcome, question, task
 from transcript.event import Draft
 from transcript.projections import handoff, short, views
 from transcript.projections.page import NONE
+from transcript.redaction import erase
+from transcript.redaction_plan import plan_events
 from transcript.verify import CODES, verify
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -373,3 +375,40 @@ def test_one_more_event_is_all_that_is_folded(tmp_path, monkeypatch):
     assert done.from_snapshot
     assert whole == 500 + len(story())
     assert folded[whole:] == [whole + 1]
+
+
+def test_the_sessions_alone_are_what_the_whole_fold_has_and_go_on_from_what_was_held(tmp_path, monkeypatch):
+    folded = []
+    fold = views.fold
+    monkeypatch.setattr(views, "fold", lambda made, event, body: (folded.append(event.type), fold(made, event, body)))
+    log = make_log(tmp_path, many(40))
+
+    def whole() -> dict[str, object]:
+        return views.folded(log, snapshot=False)[0]["sessions"]
+
+    assert views.sessions(log)[0]["sessions"] == whole()
+    made = views.sessions(log)
+    log.append([make_draft("new", session="another", text="x"), decision(ANA, at(30), "Ship on Friday")], now=NOW)
+    folded.clear()
+    made = views.sessions(log, made)
+    assert folded == ["conversation_turn"], "what was held is not read again, nor what is no turn"
+    assert made[0]["sessions"] == whole()
+    views.project(log.workspace)
+    log.append([make_draft("newer", session="a third", text="x")], now=NOW)
+    folded.clear()
+    made = views.sessions(log, views.read_snapshot(log))
+    assert folded == ["conversation_turn"], "it goes on from the views' snapshot as well"
+    assert made[0]["sessions"] == whole()
+    assert sorted(made[0]["sessions"]) == sorted(whole())
+
+
+def test_the_sessions_are_read_anew_behind_a_redaction(tmp_path):
+    log = make_log(tmp_path, [*many(6), make_draft("secret", session="gone", body={"branch": "told"}, text="words")])
+    held = views.sessions(log)
+    assert held[0]["sessions"]["gone"]["branch"] == "told"
+
+    workspace = log.workspace
+    erase(workspace, lambda: plan_events(workspace, [make_draft("secret").id], reason="asked"), now=NOW, by="ana")
+
+    assert "told" not in str(views.sessions(log, held)[0])
+    assert views.sessions(log)[0]["sessions"] == views.folded(log, snapshot=False)[0]["sessions"]

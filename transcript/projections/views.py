@@ -28,11 +28,14 @@ from transcript.projections.page import is_sealed, through
 from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
+Fold = tuple[dict[str, Any], Position]  # what events up to a position add up to
+
 VIEWS: tuple[ModuleType, ...] = (state, decisions, tasks, handoff)
 NAMES = tuple(view.NAME for view in VIEWS)
 SNAPSHOT = "projections.json"
 ROOTS = "views.json"
 LOCK_SECONDS = 10.0
+_TURNS = Sieve(tuple(map(type_field, ("conversation_turn", "redaction"))))
 CODES = {
     "view_missing": "a projection is gone; 'recall project' restores it",
     "view_edited": "a projection was changed by hand; 'recall project' restores it",
@@ -59,14 +62,23 @@ def folder_of(root: Path | None) -> Path | None:
 
 def folded(log: Log, *, snapshot: bool = True) -> tuple[dict[str, Any], Position, bool]:
     """Return the folded record, the position it reaches, and whether a snapshot served."""
-    held = _read_snapshot(log) if snapshot else None
+    held = read_snapshot(log) if snapshot else None
     if held is not None:
         folded_on = _fold_on(log, *held)
         if folded_on is not None:
             return *folded_on, True
-    made = _fold_on(log, empty(), log.start, whole=True)
-    assert made is not None
-    return *made, False
+    return *_folded_whole(log), False
+
+
+def sessions(log: Log, held: Fold | None = None) -> Fold:
+    """Return a fold of the sessions alone, and the position it reaches. RecordError where the record cannot be read.
+
+    It goes on from a fold that was held, whose sessions it changes, and parses the turns of conversations alone.
+    """
+    made = None
+    if held is not None:
+        made = _fold_on(log, empty() | {"sessions": held[0]["sessions"]}, held[1], sieve=_TURNS)
+    return made or _folded_whole(log, _TURNS)
 
 
 def memory_folder(views: Path) -> Path:
@@ -209,12 +221,18 @@ def _write(
     return tuple(written), kept, wrong
 
 
+def _folded_whole(log: Log, sieve: Sieve | None = None) -> Fold:
+    made = _fold_on(log, empty(), log.start, whole=True, sieve=sieve)
+    assert made is not None
+    return made
+
+
 def _fold_on(
-    log: Log, made: dict[str, Any], at: Position, *, whole: bool = False
-) -> tuple[dict[str, Any], Position] | None:
-    """Fold what stands behind a position; None when the snapshot before it cannot be trusted any more."""
+    log: Log, made: dict[str, Any], at: Position, *, whole: bool = False, sieve: Sieve | None = None
+) -> Fold | None:
+    """Fold what stands behind a position; None when the fold before it cannot be trusted any more."""
     try:
-        for event in log.read(at):
+        for event in log.read(at, sieve=sieve):
             if event.type == "redaction" and not whole:
                 return None
             fold(made, event, _body(log, event))
@@ -230,7 +248,8 @@ def _body(log: Log, event: Event) -> dict[str, Any]:
     return log.body(event) if event.type in CURATED else event.body
 
 
-def _read_snapshot(log: Log) -> tuple[dict[str, Any], Position] | None:
+def read_snapshot(log: Log) -> Fold | None:
+    """Return the fold that was kept and the position it reaches, None where there is none that can be used."""
     try:
         check, _, data = (log.workspace.run_dir / SNAPSHOT).read_bytes().partition(b"\n")
         held = json.loads(data) if check == _check(data) else {}

@@ -26,14 +26,13 @@ ITEMS_BESIDE, ITEM_SHOWN = 6, 70
 
 def sessions(app: App, asked: Asked) -> Page:
     """Every session, the one that was active last at the top."""
+    from recall.cli.console.remembered import sessions_of
     from recall.cli.reading import door
-    from transcript.projections.views import folded
 
     log = app.log(app.workspace())
     exit_ = door(app, log.workspace)
     exit_.refuse_record("the list of sessions")
-    held = folded(log)[0]["sessions"]
-    found = sorted(held.items(), key=lambda item: (item[1]["last"], item[0]), reverse=True)
+    found = sorted(sessions_of(log).items(), key=lambda item: (item[1]["last"], item[0]), reverse=True)
     start = min(parts.number(asked.query.get("from", "")), max(0, len(found) - 1))
     end = min(start + SESSIONS, len(found))
     newer = parts.address("/sessions", from_=str(max(0, start - SESSIONS))) if start else None

@@ -1,14 +1,17 @@
-"""What is remembered and what it weighs, folded once for as long as the record stays as it is."""
+"""What the record adds up to, held from page to page: memories with what they weigh, and the sessions."""
 
 from __future__ import annotations
 
+import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from recall.cli.app import App
     from recall.cli.memory_read import Weights
+    from transcript.log import Log
     from transcript.memories import MemoryState
+    from transcript.projections.views import Fold
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +22,8 @@ class Remembered:
     weights: Weights
 
 
+_guard = threading.Lock()
+_sessions: dict[str, Fold] = {}  # by workspace
 _folded: dict[str, tuple[Any, MemoryState, Weights]] = {}  # by workspace, with what it was folded from
 
 
@@ -36,3 +41,17 @@ def remembered(app: App) -> Remembered:
     if held is None or held[0] != of:
         held = _folded[workspace.id] = (of, fold_memories(log), weighed(app, log, injected=True))
     return Remembered(door(app, workspace).state(held[1]), held[2])
+
+
+def sessions_of(log: Log) -> dict[str, dict[str, Any]]:
+    """Return every session by its id as `projections.fold` has it. Reads what came since it was asked for last.
+
+    The first time it begins with the snapshot of the views where there is one, which it does not write.
+    """
+    from transcript.projections.views import read_snapshot, sessions
+
+    name = log.workspace.id
+    with _guard:
+        held = _sessions.pop(name, None) or read_snapshot(log)
+        _sessions[name] = sessions(log, held)
+        return {session: dict(one) for session, one in _sessions[name][0]["sessions"].items()}
