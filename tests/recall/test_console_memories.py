@@ -13,6 +13,7 @@ from support.person import sit_down
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
+from recall.cli.console import remembered
 from recall.ledger import TYPE
 from transcript.log import Log
 
@@ -264,3 +265,12 @@ def test_a_session_that_is_recorded_meanwhile_is_listed_and_its_newest_words_tol
     assert ["/session/talk-2" in one for one in (before, between, after)] == [False, True, True]
     assert ("Words of a new talk." in between, "Its newest words." in after) == (True, True)
     assert "2 prompts" in words(after)
+
+
+def test_the_sessions_are_read_before_somebody_looks(shop, monkeypatch) -> None:
+    remembered.begin(App.here()).join(120)
+    read = []
+    monkeypatch.setattr("transcript.projections.views.fold", lambda made, event, body: read.append(event.type))
+
+    assert "/session/session-1" in page("/sessions")
+    assert read == []

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
 import threading
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
+
+from transcript.errors import RecallError
 
 if TYPE_CHECKING:
     from recall.cli.app import App
@@ -55,3 +58,15 @@ def sessions_of(log: Log) -> dict[str, dict[str, Any]]:
         held = _sessions.pop(name, None) or read_snapshot(log)
         _sessions[name] = sessions(log, held)
         return {session: dict(one) for session, one in _sessions[name][0]["sessions"].items()}
+
+
+def begin(app: App) -> threading.Thread:
+    """Read the sessions in the background, so that the first look at them finds them; the page tells what is wrong."""
+
+    def read() -> None:
+        with contextlib.suppress(RecallError, OSError):
+            sessions_of(app.log(app.workspace()))
+
+    thread = threading.Thread(target=read, name="sessions", daemon=True)
+    thread.start()
+    return thread

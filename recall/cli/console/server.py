@@ -23,7 +23,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.routing import Route as Served
 from uvicorn.protocols.http.h11_impl import H11Protocol, RequestResponseCycle
 
-from recall.cli.console import looked, parts
+from recall.cli.console import looked, parts, remembered
 from recall.cli.console.asked import Asked, Goto, Page
 from recall.cli.console.guard import MOST_BODY, Guard, derived
 from recall.cli.console.routes import ROUTES, Route
@@ -135,6 +135,7 @@ def serve(app: App, sock: socket.socket, token: str, *, idle_s: float) -> str:
 
     Return which of the last two it was; KeyboardInterrupt for the first.
     """
+    remembered.begin(app)
     looked.begin(app)  # the first page is asked for at once
     host, port = sock.getsockname()[:2]
     guard = build(app, host=f"{host}:{port}", token=token)
