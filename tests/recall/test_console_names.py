@@ -5,7 +5,7 @@ import re
 from urllib.parse import unquote, urljoin, urlsplit
 
 import pytest
-from support.console import HOST, console
+from support.console import HOST, TOKEN, console
 from support.record import NOW, make_draft
 
 from recall.cli.app import App
@@ -103,6 +103,15 @@ def test_a_pointer_leads_into_a_session_of_any_name(client, name):
     assert says(name) in page.text
     for to in re.findall(r'<a href="(/session/[^"]*)">its beginning</a>', page.text):
         assert says(name) in client.get(address_asked(str(page.url.path), html.unescape(to))).text
+
+
+@pytest.mark.parametrize("name", NAMES, ids=ascii)
+def test_the_token_leads_on_to_the_page_that_was_asked_for(client, name):
+    path = parts.address("/session", name)
+    greeting = client.get(f"{path}?token={TOKEN}")
+    onward = html.unescape(re.findall(r'<a href="([^"]*)">Go on</a>', greeting.text)[0])
+
+    assert says(name) in client.get(address_asked(path, onward)).text
 
 
 @pytest.mark.parametrize("name", ["", *NAMES], ids=ascii)

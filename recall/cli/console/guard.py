@@ -92,7 +92,8 @@ class Guard:
         """
         if not hmac.compare_digest(given.encode("utf-8", "replace"), self._token):
             return _refused(403, "this token is not of this console; open the address that 'recall ui' printed last")
-        onward = "/" + quote(scope["path"].lstrip("/"))
+        asked = scope.get("raw_path") or quote(scope["path"]).encode("ascii")  # a quoted slash is part of a name
+        onward = "/" + quote(asked.lstrip(b"/"), safe="/%")
         head = join(
             tag("meta", charset="utf-8"),
             tag("meta", http_equiv="refresh", content=f"0; url={onward}"),
