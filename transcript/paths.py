@@ -135,15 +135,28 @@ def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
 def read_derived(path: Path, *, version: int | None = None) -> dict[str, Any]:
     """Return the JSON object of a file that is made from the record; {} where it is missing, damaged or no object.
 
-    With a version also where it was written for another one: whoever makes it makes it again.
+    With a version also where it was written for another one: whoever makes it makes it again. A number without end is
+    damage, and a pipe in a file's place is not waited for.
     """
     try:
-        held = json.loads(path.read_bytes())
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            return {}
+        with os.fdopen(descriptor, "rb") as file:
+            held = json.loads(file.read(), parse_float=_finite, parse_constant=_finite)
     except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(held, dict) or (version is not None and held.get("version") != version):
         return {}
     return held
+
+
+def _finite(text: str) -> float:
+    found = float(text)
+    if not abs(found) <= sys.float_info.max:
+        raise ValueError(f"{text} is no number")
+    return found
 
 
 def remove_parts(path: Path) -> None:

@@ -113,7 +113,11 @@ def test_link_in_place_of_the_runtime_folder_is_refused(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "data", [None, b"", b"{", b"[1]", b"\xff", b"[" * 100_000, b'{"version": 2, "a": 1}', b'{"a": 1}']
+    "data",
+    [
+        *(None, b"", b"{", b"[1]", b"\xff", b"[" * 100_000, b'{"version": 2, "a": 1}', b'{"a": 1}'),
+        *(b'{"version": 1, "a": %s}' % number for number in (b"NaN", b"Infinity", b"-Infinity", b"1e999")),
+    ],
 )
 def test_a_derived_file_that_is_missing_damaged_or_of_another_version_says_nothing(tmp_path, data):
     if data is not None:
@@ -122,10 +126,19 @@ def test_a_derived_file_that_is_missing_damaged_or_of_another_version_says_nothi
     assert read_derived(tmp_path / "f.json", version=1) == {}
 
 
-def test_a_derived_file_says_what_was_written(tmp_path):
-    (tmp_path / "f.json").write_bytes(b'{"version": 1, "a": 2}')
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with a name here")
+@pytest.mark.parametrize("put", [os.mkfifo, os.mkdir, lambda path: path.symlink_to(path)])
+def test_what_is_no_file_is_not_waited_for_as_a_derived_one(tmp_path, put):
+    put(tmp_path / "f.json")
 
-    assert read_derived(tmp_path / "f.json", version=1) == read_derived(tmp_path / "f.json") == {"version": 1, "a": 2}
+    assert read_derived(tmp_path / "f.json") == {}
+
+
+def test_a_derived_file_says_what_was_written(tmp_path):
+    (tmp_path / "f.json").write_bytes(b'{"version": 1, "a": 2.5}')
+
+    assert read_derived(tmp_path / "f.json", version=1) == {"version": 1, "a": 2.5}
+    assert read_derived(tmp_path / "f.json") == {"version": 1, "a": 2.5}
 
 
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
