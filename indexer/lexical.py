@@ -12,10 +12,12 @@ from dataclasses import dataclass, replace
 from heapq import nsmallest
 from typing import Any
 
+from indexer.frequent import Word, add_up
 from indexer.rows import TOOL_IDS, LexicalResult
 
 Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
 Allowed = Container[int] | Callable[[int], bool] | None
+Passes = Callable[[int], bool] | None
 LEAST_CHUNKS = 2000
 MOST_BESIDES = 20
 _LEAST_IDF = 1e-6  # what FTS5 takes instead of an idf at or below zero
@@ -27,7 +29,8 @@ class Cut:
 
     A word that more than the frequent share holds is left out, the rarest stay, and together they may have at most
     most_rows chunks (the least terms excepted). What tools printed is most of a store and seldom the answer: there
-    fewer and rarer words are asked for, and at most tool_limit chunks come back.
+    fewer and rarer words are asked for, and at most tool_limit chunks come back. Of a word that more than held_rows
+    chunks hold, the rows are never held together (indexer.frequent), which changes no result.
     """
 
     from_chunks: int = 2000
@@ -35,6 +38,7 @@ class Cut:
     rarest_terms: int = 10
     least_terms: int = 2
     most_rows: int = 12_000
+    held_rows: int = 4096
     tool_share: float = 0.01
     tool_terms: int = 4
     tool_limit: int = 60
@@ -54,7 +58,7 @@ def search(
         return LexicalResult((), {}, {}, ())
     words = _Words(execute, generation, list(dict.fromkeys(terms)))
     passes = None if allowed is None else allowed if callable(allowed) else allowed.__contains__
-    said = words.look(_Band(0, TOOL_IDS), cut, passes, limit)
+    said = words.look(_Band(0, TOOL_IDS), cut, passes, limit, besides)
     tools = replace(cut, frequent_share=cut.tool_share, rarest_terms=cut.tool_terms)
     printed = words.look(_Band(TOOL_IDS, 1 << 62), tools, passes, min(limit, cut.tool_limit))
     best = sorted(said + printed, key=lambda hit: (-hit[1], hit[0]))[:limit]
@@ -91,8 +95,10 @@ class _Words:
         self.left: set[str] = set()
         self.asked: set[str] = set()
 
-    def look(self, band: _Band, cut: Cut, passes: Callable[[int], bool] | None, limit: int) -> list[tuple[int, float]]:
-        """Return the best hits of one band, and note which terms were asked for."""
+    def look(
+        self, band: _Band, cut: Cut, passes: Passes, limit: int, besides: frozenset[int] = frozenset()
+    ) -> list[tuple[int, float]]:
+        """Return the best hits of one band, and note which terms were asked for; `besides` are kept in any case."""
         chunks = self._chunks(band)
         if not chunks:
             return []
@@ -104,19 +110,26 @@ class _Words:
             chosen = _rarest(self._execute, self._table, self.terms, chunks, cut, df, band.sql)
         whole = chunks >= self._all
         sql = f"SELECT rowid, bm25({self._table}) FROM {self._table} WHERE {self._table} MATCH ? AND {band.sql}"
+        many = [term for term in chosen if df.get(term, 0) > cut.held_rows]
         for number, term in enumerate(self.terms):
-            if term not in chosen:
+            if term not in chosen or term in many:
                 continue
             rows: dict[int, float] = dict(self._execute(sql, (quoted(term),)))
             df[term] = len(rows)
             if not rows:
                 continue
-            # FTS5 weighs by the whole table, whatever range is asked for.
-            holding = len(rows) if whole else self._holding(term)
-            weight = idf(chunks, len(rows)) / -fts_idf(self._all, holding)
+            weight = self._weight(term, chunks, len(rows), whole)
             for chunk_id, score in rows.items():
                 scores[chunk_id] = scores.get(chunk_id, 0.0) + score * weight
             held[number] = rows
+        if many:
+            ordered = f"{sql} ORDER BY rowid"
+            words = [
+                Word(n, self._weight(t, chunks, df[t], whole), iter(self._execute(ordered, (quoted(t),))))
+                for n, t in enumerate(self.terms)
+                if t in many
+            ]
+            held.update(add_up(words, scores, besides, passes, limit))
         for term, count in df.items():
             self.df[term] = self.df.get(term, 0) + count
         self.asked.update(chosen)
@@ -148,6 +161,10 @@ class _Words:
         for (last,) in self._execute(sql, (band.low, band.high)):
             return 0 if last is None else int(last) - max(band.low - 1, 0)
         return 0
+
+    def _weight(self, term: str, chunks: int, holding: int, whole: bool) -> float:
+        """What FTS5's score of a term is multiplied by. It weighs by the whole table, whatever range is asked for."""
+        return idf(chunks, holding) / -fts_idf(self._all, holding if whole else self._holding(term))
 
     def _holding(self, term: str) -> int:
         """How many chunks of the whole table hold a term."""
