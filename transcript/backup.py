@@ -36,7 +36,7 @@ from transcript.backup_places import remember
 from transcript.backup_unnamed import found, last_event
 from transcript.canonical import canonical, sha256_hex
 from transcript.errors import BackupError, BackupNewer, LockBusy, RecordError
-from transcript.event import stamp
+from transcript.event import is_stamp, stamp
 from transcript.kept_out import LIST
 from transcript.lock import FileLock
 from transcript.log import Log
@@ -52,6 +52,7 @@ from transcript.workspace import USER, Workspace
 
 MANIFEST = "manifest.json"
 SCHEMA = 1
+MOST = 1 << 62  # bytes or events: more no file system holds
 LOCK_SECONDS = 60.0
 _CHECK = "recall-check-"  # how the name of the folder begins in which a backup is read back
 
@@ -172,9 +173,22 @@ def read_manifest(place: Path) -> Manifest:
     whose = manifest.workspace == USER or is_id(manifest.workspace)
     if not whose or not all(isinstance(root, str) for root in manifest.roots):
         raise BackupError(f"{place / MANIFEST} does not say whose workspace it holds; take another backup")
-    if held != _sum(manifest):
+    if held != _sum(manifest) or not _sound(manifest):
         raise BackupError(f"{place / MANIFEST} was changed or damaged; take another backup")
     return manifest
+
+
+def _sound(manifest: Manifest) -> bool:
+    """Whether each value is of its kind: a sum that is right does not say that a backup of ours was summed."""
+    head, counts = manifest.head, [one.size for one in manifest.files]
+    counts += [head.segment, head.seq, head.length]
+    words = [head.hash, *(word for one in manifest.files for word in (one.path, one.stored, one.sha256))]
+    return (
+        is_stamp(manifest.at)
+        and type(manifest.verified) is bool
+        and all(type(count) is int and 0 <= count <= MOST for count in counts)
+        and all(isinstance(word, str) for word in words)
+    )
 
 
 def backups(target: Path) -> list[Path]:

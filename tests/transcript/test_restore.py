@@ -98,6 +98,10 @@ def files_with(place, index, **changes):
     return files
 
 
+def head_with(place, **changes):
+    return {**json.loads((place / MANIFEST).read_bytes())["head"], **changes}
+
+
 def flip(place):
     path = place / FILES / "log" / "activity.000001.jsonl"
     data = bytearray(path.read_bytes())
@@ -143,6 +147,14 @@ BROKEN = {
         lambda p: (p / MANIFEST).write_bytes((p / MANIFEST).read_bytes().replace(b'"seq":', b'"seq":1')),
         "was changed or damaged",
     ),
+    "no time": (lambda p: rewritten(p, at=None), "was changed or damaged"),
+    "no moment": (lambda p: rewritten(p, at="9999-99-99T00:00:00Z"), "was changed or damaged"),
+    "sizes that are words": (lambda p: rewritten(p, files=files_with(p, 0, size="7")), "was changed or damaged"),
+    "less than nothing": (lambda p: rewritten(p, files=files_with(p, 0, size=-1)), "was changed or damaged"),
+    "more than any disk": (lambda p: rewritten(p, files=files_with(p, 0, size=10**30)), "was changed or damaged"),
+    "names that are none": (lambda p: rewritten(p, files=files_with(p, 0, stored=[1])), "was changed or damaged"),
+    "an end that is none": (lambda p: rewritten(p, head=head_with(p, segment="1")), "was changed or damaged"),
+    "an end nobody reaches": (lambda p: rewritten(p, head=head_with(p, segment=10**30)), "was changed or damaged"),
     "no manifest": (lambda place: (place / MANIFEST).unlink(), "holds no backup"),
     "a newer version": (
         lambda p: (p / MANIFEST).write_bytes(
