@@ -7,6 +7,7 @@ from health.facts_memories import CheckpointFacts
 from indexer.store import Store
 from transcript.errors import RecordError, StoreError
 from transcript.event import Event, Position, moment
+from transcript.injected import strip_blocks
 from transcript.kept_out import opts_out
 from transcript.log import Log
 from transcript.sieve import Sieve, type_field
@@ -36,7 +37,8 @@ def checkpoint_facts(workspace: Workspace, log: Log | None = None) -> Checkpoint
         return CheckpointFacts()
     try:
         with Store.open(workspace.index_path) as store:
-            return CheckpointFacts(len(asked), len(store.indexed(asked)), since)
+            expected = set(asked) - store.kept_out(asked)  # of an exchange that began before the checkpoint, too
+            return CheckpointFacts(len(expected), len(store.indexed(expected)), since)
     except StoreError:  # and so has the index
         return CheckpointFacts(len(asked), None, since)
 
@@ -63,5 +65,5 @@ def _turns(log: Log, begin: Position, end: Position | None) -> Iterator[Event]:
         text = log.text(event)
         if kind == "prompt":
             (out.add if opts_out(text) else out.discard)(event.session)
-        if text.strip() and event.session not in out:
+        if strip_blocks(text).strip() and event.session not in out:
             yield event

@@ -170,6 +170,11 @@ class Reader:
         sql += f" AND EXISTS (SELECT 1 FROM pointer_{g} p WHERE p.event = v.id)"
         return frozenset(row[0] for row in self._batched(sql, list(dict.fromkeys(events))))
 
+    def kept_out(self, events: Iterable[str]) -> frozenset[str]:
+        """Return those of these events that the index has read and that stay out because a person said so."""
+        sql = f"SELECT event FROM event_{self.generation} WHERE event IN (%s) AND boundary < 0"
+        return frozenset(row[0] for row in self._batched(sql, list(dict.fromkeys(events))))
+
     def holding(self, word: str, most: int) -> list[int]:
         """Return up to most chunks of what was said that hold a word of `segment`."""
         table = f"chunk_fts_{self.generation}"

@@ -6,13 +6,13 @@ from health.known import Area, Known, one
 from health.signal import Level, Limits, Signal, span
 from transcript.telling import counted
 
-LEAST_TURNS = 3  # of which none is found, before that is a fault: single turns may stay out on purpose
 WAITING = Limits(warn=3 * 86_400.0, fail=14 * 86_400.0)
 
 
 def checkpoint_embedded(c: CheckpointFacts) -> Signal:
-    """Return how many turns that the last checkpoint read are in the index; none of several fails."""
-    lost = c.embedded == 0 and c.expected >= LEAST_TURNS
+    """Return how many turns that the last checkpoint read are in the index; none of them fails."""
+    missing = 0 if c.embedded is None else c.expected - c.embedded
+    level = Level.OK if missing <= 0 else Level.WARN if c.embedded else Level.FAIL
     text = "no checkpoint has read a turn"
     if c.expected:
         held = "an unknown number" if c.embedded is None else f"{c.embedded:,}"
@@ -21,10 +21,10 @@ def checkpoint_embedded(c: CheckpointFacts) -> Signal:
         id="checkpoint_embedded",
         value={"expected": c.expected, "embedded": c.embedded},
         unit="count",
-        level=Level.FAIL if lost else Level.OK,
+        level=level,
         text=text,
         meaning="A checkpoint whose indexing does nothing says that it is complete, and nothing of it is ever found.",
-        action="run 'recall index rebuild', then 'recall health'" if lost else "",
+        action="run 'recall index rebuild', then 'recall health'" if level else "",
     )
 
 
@@ -51,8 +51,8 @@ KNOWN = (
         one(lambda f: checkpoint_embedded(f.checkpoints)),
         Area.INDEXING,
         "record, index.sqlite",
-        fail="none of three turns or more",
-        why_never="single turns may stay out on purpose",
+        warn="not all that it read",
+        fail="none of it",
         remedy="index rebuild",
         safe=True,
         rows="LCA-10.6-02, LCA-D-01H",

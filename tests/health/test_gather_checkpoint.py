@@ -32,6 +32,20 @@ def test_turns_of_the_checkpoint_that_had_some_are_counted(project: Project) -> 
     assert facts(project) == CheckpointFacts(expected=2, embedded=2)
 
 
+def test_what_stays_out_on_purpose_is_not_expected(project: Project) -> None:
+    """LCA-10.6-02, LCA-D-01H: of one turn that should be there and is not the checkpoint fails, and of these none is.
+
+    The answer's prompt, which keeps it out, came before the checkpoint that read it; the other holds own words alone.
+    """
+    asked, answered = project.exchange("late", "!norecall What is the code of the safe?", "It is on the board.")
+    project.tell(asked)
+    project.checkpoint()
+    project.tell(answered, *project.exchange("later", "Which valve leaks?", "[recall 1a2b3c4d] x [/recall 1a2b3c4d]"))
+    project.checkpoint()
+
+    assert facts(project) == CheckpointFacts(expected=1, embedded=1)
+
+
 def test_turns_wait_from_the_checkpoint_on_or_from_when_they_were_said(project: Project) -> None:
     made_at = project.now.timestamp()
     project.say("late", "Which valve leaks?", "The third one.")

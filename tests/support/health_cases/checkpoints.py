@@ -1,14 +1,13 @@
 """Checkpoints that indexed nothing, and turns that wait for one."""
 
-from support.health_cases import DAY, FAIL, NOW, OK, Case, well
+from support.health_cases import DAY, NOW, Case, well
 
 CASES = {
     "checkpoint_embedded": Case(
-        well("checkpoints", expected=2, embedded=0),
-        well("checkpoints", expected=3, embedded=0),
-        ("20 of 24 turns of the last checkpoint in the index", "0 of 2 turns", "0 of 3 turns"),
-        (OK, OK, FAIL),
-        healthy=well("checkpoints", expected=24, embedded=20),
+        well("checkpoints", expected=24, embedded=1),
+        well("checkpoints", expected=1, embedded=0),
+        ("24 of 24 turns of the last checkpoint in the index", "1 of 24 turns", "0 of 1 turn "),
+        healthy=well("checkpoints", expected=24, embedded=24),
     ),
     "checkpoint_age": Case(
         well("checkpoints", waiting_since=NOW - 3.1 * DAY),
