@@ -20,6 +20,19 @@ settings.register_profile("same every time, however slow the machine", deadline=
 settings.load_profile("same every time, however slow the machine")
 SHARED = Path(__file__).resolve().parents[2] / "shared"
 
+# What a shell, a git hook, a harness or CI may have set, and what would change what a test sees.
+_FOREIGN = (
+    *("RECALL_", "GIT_", "XDG_", "LC_", "COLUMNS", "LINES", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "SOURCE_DATE_EPOCH"),
+    *("CLAUDE", "ANTHROPIC_", "CODEX_", "GEMINI_", "QWEN_", "COPILOT_", "CURSOR_", "GROK_", "CLINE_", "LETTA_"),
+    *("AIDER_", *AGENTS),
+)
+_FOR_TESTS = ("RECALL_E2E_", "RECALL_TEST_", "RECALL_KILL_")
+for _name in [name for name in os.environ if name.startswith(_FOREIGN) and not name.startswith(_FOR_TESTS)]:
+    del os.environ[_name]
+os.environ.update(TZ="UTC", LANG="C.UTF-8", TERM="xterm-256color", GIT_CONFIG_NOSYSTEM="1")
+if hasattr(time, "tzset"):
+    time.tzset()
+
 
 def pytest_xdist_auto_num_workers(config: pytest.Config) -> int | None:
     """Return 0 for a run that gains nothing from workers or needs its own output or quiet; None leaves it to the cores.
@@ -46,9 +59,6 @@ def _own_home(_fresh_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -
     monkeypatch.setenv("HOME", str(home))
     monkeypatch.setenv("RECALL_HOME", str(home / "recall-data"))
     monkeypatch.setenv("TEST_PROJECT", str(home / "shop-api"))  # support.hooks.project makes it when it is asked for
-    ours = ("RECALL_OFF", "RECALL_CHILD", "RECALL_ACTOR")
-    for name in (*AGENTS, *ours, "CLAUDE_CONFIG_DIR", "XDG_DATA_HOME", "XDG_CONFIG_HOME"):
-        monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(run))
 
 
