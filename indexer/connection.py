@@ -2,6 +2,7 @@
 
 import contextlib
 from pathlib import Path
+from typing import Any
 
 import apsw
 
@@ -41,6 +42,17 @@ def extension_path() -> Path:
     if spec is None or spec.origin is None:
         raise ImportError("the package sqlite-vec is not installed")
     return Path(spec.origin).with_name("vec0")
+
+
+def storable(values: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return a statement's values with each half of a surrogate pair as U+FFFD: a text of SQLite takes none.
+
+    A tool may write any session's name, folder or id; what is stored and what is looked up are replaced alike.
+    """
+    return tuple(
+        one.encode("utf-16", "surrogatepass").decode("utf-16", "replace") if isinstance(one, str) else one
+        for one in values
+    )
 
 
 def translated(error: apsw.Error, path: Path) -> StoreError | LockBusy:

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from indexer import lexical, schema
 from indexer.bm25_fallback import WordRanker
-from indexer.connection import connect, load_extension, translated
+from indexer.connection import connect, load_extension, storable, translated
 from indexer.passage_text import Texts
 from indexer.passage_words import words
 from indexer.reader import Reader
@@ -116,6 +116,8 @@ class Store(Reader):
         """Run one statement and return its rows; failures become errors a user can act on."""
         try:
             return self._connection.execute(sql, values)
+        except UnicodeEncodeError:
+            return self.run(sql, storable(values))
         except apsw.Error as error:
             raise translated(error, self.path) from error
 

@@ -91,6 +91,19 @@ def test_a_final_answer_becomes_narration_when_the_exchange_goes_on_in_a_later_r
         assert len(store.exchange([1])[1].final_chunks) == 1
 
 
+def test_names_that_hold_half_a_character_keep_nothing_out_of_the_index(tmp_path):
+    """A tool writes what it likes: one such session made every run fail."""
+    half = "half \ud83d"
+    talk = Talk(session=half)
+    talk.prompt("Why is it slow?")
+    talk.add("conversation_turn", "assistant", {"kind": "worker_prompt", "text": "Find all locks."}, worker=half)
+    talk.reply("The pool is too small.", half)
+    with indexed(recorded(tmp_path, talk)) as store:
+        shown = {"Why is it slow?", "Find all locks.", "The pool is too small."}
+        assert set(kinds(store, session="half \ufffd")) == shown
+        assert len(list(store.run("SELECT id FROM session_1 WHERE session = ?", (half,)))) == 1
+
+
 def test_sub_agents_have_exchanges_of_their_own(tmp_path):
     talk = Talk()
     talk.prompt("Audit the repository.")
