@@ -62,6 +62,22 @@ def index_share(facts: Facts) -> Signal:
     )
 
 
+def session_growth(facts: Facts) -> Signal:
+    """Return the bytes of transcript that a session, and an hour of one, brought so far; None where none was read."""
+    read = facts.capture.read_bytes
+    among: dict[str, float] = {"session": facts.record.sessions, "session_hour": facts.index.session_hours}
+    each = {name: read / many if read and many else None for name, many in among.items()}
+    told = [f"{size(value)} a {name.replace('_', ' ')}" for name, value in each.items() if value is not None]
+    return Signal(
+        id="session_growth",
+        value={name: None if value is None else round(value) for name, value in each.items()},
+        unit="bytes",
+        level=Level.OK,
+        text=", ".join(told) or "no session file was read yet",
+        meaning="What sessions bring, before recall adds its index; breaks of over half an hour are no session hours.",
+    )
+
+
 KNOWN = (
     Known(
         "index_share",
@@ -89,5 +105,13 @@ KNOWN = (
         "files of the workspace",
         why_never="the growth and the free disk have signals of their own",
         rows="LCA-5.4-09",
+    ),
+    Known(
+        "session_growth",
+        one(session_growth),
+        Area.RECORD,
+        "run/capture.json, record, index.sqlite",
+        why_never="sessions differ; sizes_growth says when the disk is full",
+        rows="LCA-12.1-02, LCA-12.1-03",
     ),
 )

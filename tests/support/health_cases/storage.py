@@ -1,6 +1,14 @@
-"""Sizes on disk (LCA-12.1-04)."""
+"""Sizes on disk (LCA-12.1-02 to LCA-12.1-04)."""
 
-from support.health_cases import OK, WARN, Case, well
+from dataclasses import replace
+
+from support.health_cases import OK, WARN, WELL, Case, well
+
+
+def brought(session_hours):
+    """1.5 MB of transcript in three sessions of so many hours."""
+    return replace(well("capture", read_bytes=1_500_000), index=replace(WELL.index, session_hours=session_hours))
+
 
 CASES = {
     "bytes_per_chunk": Case(
@@ -20,6 +28,13 @@ CASES = {
         ),
         (OK, OK, OK),
         healthy=well("capture", read_bytes=0),
+    ),
+    "session_growth": Case(
+        brought(0.0),
+        well("capture", read_bytes=0),
+        ("500.0 KB a session, 250.0 KB a session hour", "500.0 KB a session", "no session file was read yet"),
+        (OK, OK, OK),
+        healthy=brought(6.0),
     ),
     "sizes": Case(
         well("record", log_bytes=2_000),
