@@ -141,7 +141,7 @@ def _frame(texts: Sequence[str], missing: int) -> str:
 
 def frame(body: str) -> str:
     """Return a block: the defused body between two marks that carry its hash and say what it is."""
-    mark = hashlib.sha256(body.encode()).hexdigest()[:8]
+    mark = hashlib.sha256(body.encode("utf-8", "surrogatepass")).hexdigest()[:8]
     return f"[recall {mark}]{OPEN_PHRASE}\n{body}\n[/recall {mark}]"
 
 

