@@ -83,6 +83,8 @@ class StandingFacts:
     critical_loaded: int = 0
     critical_chars: int = 0
     budget: int = 0
+    chars: int = 0  # of all that is told
+    no_room: tuple[str, ...] = ()  # identity, role, instructions, user, commands and skills that do not fit
     left_out: tuple[str, ...] = ()
     files: int = 0  # in folders of memories
     loaded: int = 0

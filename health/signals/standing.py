@@ -41,6 +41,23 @@ def critical(s: StandingFacts) -> Signal:
     )
 
 
+def room(s: StandingFacts) -> Signal:
+    """Return how much of the budget is told in every session; warns where a file other than a memory has no room."""
+    return Signal(
+        id="standing_budget",
+        value={"chars": s.chars, "budget": s.budget, "no_room": len(s.no_room)},
+        unit="count",
+        level=Level.WARN if s.no_room else Level.OK,
+        text=f"{s.chars:,} of {s.budget:,} characters told"
+        + (f"; {counted(len(s.no_room), 'file has', 'files have')} no room" if s.no_room else ""),
+        meaning="All that every session carries: who and for whom, instructions, critical memories; each turn pays it.",
+        action="run 'recall session-start' and shorten the largest, or raise what 'recall config standing.chars' shows"
+        if s.no_room
+        else "",
+        details=s.no_room[:20],
+    )
+
+
 def files(s: StandingFacts) -> Signal:
     """Return how many files of memories and of the standing context could not be read."""
     return count(
@@ -115,6 +132,16 @@ KNOWN = (
         fail="one has no room",
         why_never="what is critical and untold is lost at once",
         rows="LCA-6.1-08, LCA-D-04H",
+    ),
+    Known(
+        "standing_budget",
+        one(lambda f: room(f.standing)),
+        Area.LOADING,
+        "standing.json",
+        warn="a file has no room",
+        why_never="critical memories have a signal of their own",
+        remedy="session-start",
+        rows="LCA-12.1-05",
     ),
     Known(
         "standing_files",

@@ -41,6 +41,7 @@ def signals(workspace: Workspace, *, days: int = 0) -> dict[str, Signal]:
     made = [
         standing.identity(found),
         standing.critical(found),
+        standing.room(found),
         standing.files(found),
         standing.governed(found),
         standing.conflicts(facts),
@@ -75,6 +76,23 @@ def test_critical_memories_beyond_the_budget_fail_with_both_figures(memory):
     assert found.level is Level.FAIL
     assert found.value == {"chars": 185_000, "budget": 50_000, "loaded": 13, "total": 50}
     assert found.text == "13 of 50 critical memories, 185,000 of 50,000 characters"
+
+
+def test_an_identity_without_room_is_named_although_no_memory_is_lost(memory):
+    workspace = memory.log.workspace
+    identity(workspace, "IDENTITY.md", "You keep the shop running.\n")
+    settings = replace(Settings(), standing=replace(Settings().standing, chars=1_000))
+    standing_set.after_apply(workspace, settings, now=NOW)
+    fits = signals(workspace)["standing_budget"]
+    identity(workspace, "USER.md", "Ada mends bicycles.\n" * 100)
+    standing_set.after_apply(workspace, settings, now=NOW)
+    found = signals(workspace)
+
+    over = found["standing_budget"]
+    assert (fits.level, fits.value) == (Level.OK, {"chars": 26, "budget": 1_000, "no_room": 0})
+    assert (over.level, over.value) == (Level.WARN, {"chars": 26, "budget": 1_000, "no_room": 1})
+    assert [name.split(":")[-1] for name in over.details] == ["USER.md"]
+    assert found["standing_critical"].level is Level.OK
 
 
 def test_files_of_memories_that_cannot_be_read_are_counted_and_named(memory, tmp_path):

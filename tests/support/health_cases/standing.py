@@ -7,7 +7,7 @@ from support.health_cases import DAY, FAIL, NOW, OK, WARN, WELL, Case
 
 GOOD = StandingFacts(
     expected=True, identity=1, entries=9, critical=8, critical_loaded=8, critical_chars=9_000, budget=50_000,
-    files=292, loaded=292,
+    chars=12_000, files=292, loaded=292,
 )  # fmt: skip
 WARNS = (OK, WARN, WARN)
 
@@ -34,6 +34,12 @@ CASES = {
         ("8 of 8 critical memories, 9,000 of 50,000", "50,000 of 50,000",
          "8 of 50 critical memories, 185,000 of 50,000"),
         (OK, OK, FAIL),
+    ),
+    "standing_budget": case(
+        {"chars": 49_000, "no_room": ("project:WORK.md",)},
+        {"chars": 50_000, "no_room": tuple(f"project:{n}.md" for n in range(40))},
+        ("12,000 of 50,000 characters told", "49,000 of 50,000 characters told; 1 file has no room",
+         "50,000 of 50,000 characters told; 40 files have no room"),
     ),
     "standing_files": case(
         {"failed": ("a.md: no UTF-8",)}, {"loaded": 230, "failed": tuple(f"{n}.md: nested keys" for n in range(62))},
