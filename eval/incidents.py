@@ -94,10 +94,10 @@ STALE_HOOK = Incident(
     planting.stale_hook,
     (
         Expected("code_mixed", Level.WARN, (f"hooks {planting.OLD}", f"command {VERSION}")),
-        Expected(f"hook_version.{HARNESS}", Level.WARN, (planting.OLD, VERSION)),
+        Expected(f"hook_version.{HARNESS}", Level.FAIL, (planting.OLD, VERSION)),
         Expected("code_behind", Level.WARN, (planting.OLD, VERSION)),
     ),
-    rows="LCA-10.6-01, LCA-D-01H",
+    rows="LCA-10.6-01, LCA-6.1-06, LCA-D-01H",
 )
 FAILED_BACKFILL = Incident(
     "failed-backfill",

@@ -101,5 +101,6 @@ class LoaderFacts:
 
     disk: Mapping[str, int] = field(default_factory=dict)  # "" for files that state no type
     loaded: Mapping[str, int] = field(default_factory=dict)
-    lost: tuple[str, ...] = ()  # critical ones first
+    lost: tuple[str, ...] = ()  # critical ones first, then those of another schema
     critical_missing: int = 0
+    other_schema: int = 0  # of the lost ones, those that another version of recall wrote

@@ -11,11 +11,13 @@ from consolidation.standing_files import shown
 from health.facts_memories import LoaderFacts
 from transcript.errors import ConfigError
 from transcript.paths import user_path
-from transcript.projections.memory_files import EDITED
+from transcript.projections.memory_files import EDITED, SCHEMA
 
 HEAD = 64 * 1024  # bytes of a file in which its front matter ends
 _MARK = b"---"
 _TYPE = re.compile(rb"^\s*type:[ \t]*[\"']?([A-Za-z_-]+)", re.M)
+_OURS, _, _NOW = SCHEMA.rpartition("/")
+_OTHER = re.compile(rf"^\s*schema:[ \t]*[\"']?{_OURS}/(?!{_NOW}[\"']?\s*$)".encode(), re.M)
 _CRITICAL = re.compile(rb"^\s*critical:[ \t]*[\"']?(?:true|yes|on|1)\b", re.M | re.I)
 
 
@@ -26,7 +28,7 @@ def loader_facts(folders: str) -> LoaderFacts:
     """
     disk: Counter[str] = Counter()
     loaded: Counter[str] = Counter()
-    lost: list[tuple[bool, str]] = []
+    lost: list[tuple[bool, bool, str]] = []
     for named in filter(None, folders.split(os.pathsep)):
         folder = user_path(named)
         try:
@@ -35,11 +37,12 @@ def loader_facts(folders: str) -> LoaderFacts:
             continue
         loaded.update(read.values())
         for name in _files(folder):
-            kind, critical = _stated(folder / name)
+            kind, critical, other = _stated(folder / name)
             disk[read.get(name) or kind] += 1
             if name not in read:
-                lost.append((not critical, shown(str(folder / name))))
-    return LoaderFacts(disk, loaded, tuple(name for _, name in sorted(lost)), sum(not later for later, _ in lost))
+                lost.append((not critical, not other, shown(str(folder / name))))
+    critical_missing, other_schema = (sum(not one[at] for one in lost) for at in range(2))
+    return LoaderFacts(disk, loaded, tuple(name for _, _, name in sorted(lost)), critical_missing, other_schema)
 
 
 def _files(folder: Path) -> Iterator[str]:
@@ -51,15 +54,18 @@ def _files(folder: Path) -> Iterator[str]:
             yield name
 
 
-def _stated(path: Path) -> tuple[str, bool]:
-    """The type that a file's front matter states anywhere in it, "" for none, and whether it says critical."""
+def _stated(path: Path) -> tuple[str, bool, bool]:
+    """The type that a file states anywhere in its head, whether it says critical, and whether of another schema.
+
+    The type is "" where there is none, and a schema one of ours.
+    """
     try:
         with path.open("rb") as file:
             text = file.read(HEAD)
     except OSError:
-        return "", False
+        return "", False, False
     begun, _, rest = text.removeprefix(b"\xef\xbb\xbf").partition(_MARK)
     head = b"" if begun.strip() else rest.partition(b"\n" + _MARK)[0]
     found = _TYPE.search(head)
     kind = found[1].decode().lower() if found else ""
-    return loader.TYPES.get(kind, kind), _CRITICAL.search(head) is not None
+    return loader.TYPES.get(kind, kind), _CRITICAL.search(head) is not None, _OTHER.search(head) is not None

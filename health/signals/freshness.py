@@ -6,6 +6,8 @@ from health.facts import Facts, HookFacts
 from health.facts_machine import FreshnessFacts
 from health.known import Area, Known, one
 from health.signal import NONE_ALLOWED_WARN, Level, Signal
+from recall.freshness import ordered
+from transcript.projections.memory_files import FOLDER
 from transcript.telling import counted
 
 UNKNOWN = "unknown"
@@ -27,7 +29,7 @@ def code_behind(code: FreshnessFacts) -> Signal:
         text = f"recall {running} answers; {code.canon_fault or 'no newer one ran here, no canonical one is set'}"
     return Signal(
         id="code_behind",
-        value={"code": running, "canonical": code.canonical or UNKNOWN, "behind": code.behind},
+        value={"code_version": running, "canonical_version": code.canonical or UNKNOWN, "behind": code.behind},
         unit="version",
         level=level,
         text=_short(text, 160),
@@ -88,42 +90,55 @@ def code_mixed(code: FreshnessFacts) -> Signal:
 
 
 def hook_version(hook: HookFacts, code: FreshnessFacts) -> Signal:
-    """Return which version a harness's hook runs, and whether entry and launcher are what that version writes."""
+    """Return which version a harness's hook runs; fails where entry or launcher are not what this version writes."""
     ran, wrote = code.launcher or code.version, code.hooks.get(hook.harness, "")
-    level, text = Level.OK, f"runs {ran}"
+    fault = ""
     if code.launcher_edited:
-        level, text = Level.FAIL, f"the launcher is not what recall {ran} writes"
+        fault = f"the launcher is not what recall {ran} writes"
     elif code.launcher and code.launcher != code.version:
-        level, text = Level.WARN, f"runs {ran}, this is {code.version}"
+        fault = f"runs {ran}, this is {code.version}"
     elif wrote and wrote != code.version and hook.drift:
-        level, text = Level.WARN, f"entry written by {wrote}, and {code.version} writes another"
+        fault = f"entry written by {wrote}, and {code.version} writes another"
+    action = f"run 'recall enable-hooks {hook.harness}'" if fault else ""
+    if ordered(ran) > ordered(code.version):
+        action = f"upgrade the copy in {code.site}: the hook is newer than this command"
     return Signal(
         id=f"hook_version.{hook.harness}",
         value=ran,
         unit="version",
-        level=level,
-        text=f"{hook.harness}: {text}",
+        level=Level.FAIL if fault else Level.OK,
+        text=f"{hook.harness}: {fault or f'runs {ran}'}",
         meaning="A hook that runs other code than is installed keeps old faults.",
-        action=f"run 'recall enable-hooks {hook.harness}'" if level else "",
+        action=action,
     )
 
 
 def schemas(code: FreshnessFacts) -> Signal:
     """Return the files that another version wrote: older ones are brought up, newer ones are not understood."""
-    newer = [name for name, held, wanted in code.schemas if held is not None and held > wanted]
+    known = [(name, held, wanted) for name, held, wanted in code.schemas if held is not None]
+    newer = [name for name, held, wanted in known if held > wanted]
     unknown = [name for name, held, _ in code.schemas if held is None]
-    older = [name for name, held, wanted in code.schemas if held is not None and held < wanted]
-    level = Level.FAIL if newer or unknown else Level.WARN if older else Level.OK
-    said = (("newer than this program", newer), ("no known version", unknown), ("older", older))
+    behind = [name for name, held, wanted in known if held < wanted]
+    unread = [name for name in behind if name.startswith(f"{FOLDER}/")]  # nothing brings them up but writing them anew
+    older = [name for name in behind if name not in unread]
+    level = Level.FAIL if newer or unknown or unread else Level.WARN if older else Level.OK
+    said = (
+        ("newer than this program", newer),
+        ("no known version", unknown),
+        ("older, and not read", unread),
+        ("older", older),
+    )
     text = "; ".join(f"{what}: {', '.join(names)}" for what, names in said if names)
     action = ""
     if newer or unknown:
         action = "upgrade recall, then run 'recall migrate'; 'recall verify' reads the record until then"
+    elif unread:
+        action = "run 'recall project', which writes them anew"
     elif older:
         action = "run 'recall migrate'"
     return Signal(
         id="schemas",
-        value=[*newer, *unknown, *older],
+        value=[*newer, *unknown, *unread, *older],
         unit="names",
         level=level,
         text=text or f"{counted(len(code.schemas), 'file')} of the versions that this program reads",
@@ -176,8 +191,8 @@ KNOWN = (
         _hook_versions,
         Area.OPERATIONS,
         "hooks.json, launcher",
-        warn="another version than this, or its entry would differ",
-        fail="the launcher is not what its version writes",
+        fail="launcher or entry are not what this version writes",
+        why_never="a hook runs this code or it does not",
         remedy="enable-hooks *",
         safe=True,
         rows="LCA-6.1-06",
@@ -187,8 +202,8 @@ KNOWN = (
         one(lambda f: schemas(f.freshness)),
         Area.OPERATIONS,
         "each file",
-        warn="older",
-        fail="newer than this program reads, or no known version",
+        warn="older, and read",
+        fail="newer than this program reads, of no known version, or a memory's file of another",
         remedy="migrate",
         safe=True,
         rows="LCA-6.1-07",

@@ -10,15 +10,25 @@ MEND = "run 'recall session-start' for why, then mend the files or 'recall memor
 
 
 def loader_lost(m: LoaderFacts) -> Signal:
-    """Return how many files of memories are on disk and not loaded; fails where one of them is critical."""
+    """Return how many files of memories are on disk and not loaded.
+
+    Fails where one of them is critical, and where another version of recall wrote one.
+    """
     disk, loaded = sum(m.disk.values()), sum(m.loaded.values())
-    level = Level.FAIL if m.critical_missing else Level.WARN if m.lost else Level.OK
+    level = Level.FAIL if m.critical_missing or m.other_schema else Level.WARN if m.lost else Level.OK
     text = f"{loaded:,} of {counted(disk, 'memory on disk', 'memories on disk')} loaded"
     if m.lost:
         text += f", {len(m.lost):,} lost" + (f", {m.critical_missing:,} of them critical" if m.critical_missing else "")
+        text += f", {m.other_schema:,} of another schema" if m.other_schema else ""
     return Signal(
         id="loader_lost",
-        value={"disk": disk, "loaded": loaded, "lost": len(m.lost), "critical_missing": m.critical_missing},
+        value={
+            "disk": disk,
+            "loaded": loaded,
+            "lost": len(m.lost),
+            "critical_missing": m.critical_missing,
+            "other_schema": m.other_schema,
+        },
         unit="count",
         level=level,
         text=text,
@@ -55,9 +65,9 @@ KNOWN = (
         Area.LOADING,
         "folders of memories",
         warn="> 0",
-        fail="a critical one",
+        fail="a critical one, or one of another schema",
         remedy="session-start",
-        rows="LCA-D-03H",
+        rows="LCA-D-03H, LCA-6.1-07",
     ),
     Known(
         "memory_types_loaded",

@@ -9,6 +9,8 @@ from support.memory_folder import FILES, make_memory_folder
 from support.record import make_log, make_turns
 
 from health.gather_loader import loader_facts
+from health.signal import Level
+from health.signals.loader import loader_lost
 
 
 def test_292_files_of_two_layouts_are_on_disk_and_loaded(tmp_path: Path) -> None:
@@ -37,6 +39,19 @@ def test_a_lost_critical_file_is_named_first_whatever_its_layout(tmp_path: Path)
     assert (found.disk["unheard-of"], found.disk["known_failure"]) == (1, 1)
 
 
+def test_a_file_of_another_schema_fails_by_name_and_one_that_is_wrong_otherwise_warns(tmp_path: Path) -> None:
+    """LCA-6.1-07."""
+    folder = make_memory_folder(tmp_path / "theirs", files=5, nested=0, critical=0)
+    (folder / "a.md").write_text("---\nschema: recall/memory/1\ntype: runbook\nvalid_to: soon\n---\nA rule.\n", "utf-8")
+    wrong = loader_lost(loader_facts(str(folder)))
+    (folder / "b.md").write_text("---\nschema: 'recall/memory/12'\ntype: runbook\n---\nA rule.\n", "utf-8")
+    other = loader_lost(loader_facts(str(folder)))
+
+    assert (wrong.level, [Path(name).name for name in wrong.details]) == (Level.WARN, ["a.md"])
+    assert (other.level, [Path(name).name for name in other.details]) == (Level.FAIL, ["b.md", "a.md"])
+    assert "2 lost, 1 of another schema" in other.text
+
+
 def test_the_report_reads_the_folders_of_the_setting(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -49,4 +64,4 @@ def test_the_report_reads_the_folders_of_the_setting(
     done = runner(capsys)("health", "--json")
 
     held = {signal["id"]: signal["value"] for signal in json.loads(done.out)["signals"]}
-    assert held["loader_lost"] == {"disk": 9, "loaded": 9, "lost": 0, "critical_missing": 0}
+    assert held["loader_lost"] == {"disk": 9, "loaded": 9, "lost": 0, "critical_missing": 0, "other_schema": 0}

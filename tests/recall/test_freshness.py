@@ -13,9 +13,10 @@ from support.payloads import raw
 from support.record import NOW
 from support.story import story
 
+from health.facts import HookFacts
 from health.gather_freshness import edited, freshness_facts
 from health.signal import Level
-from health.signals.freshness import code_behind, code_edited, code_mixed, schemas
+from health.signals.freshness import code_behind, code_edited, code_mixed, hook_version, schemas
 from indexer.store import Store
 from recall import freshness, launcher
 from recall.cli.app import App
@@ -118,6 +119,7 @@ def begin(workspace: Workspace, data: Path) -> str:
 
 
 def test_a_hook_older_by_one_version_says_so_when_a_session_starts(workspace, data, tmp_path):
+    """LCA-D-01."""
     newer = copy_of(tmp_path / "newer", "99.0")
     freshness.note_newest(data, version="99.0", site=newer)
 
@@ -137,6 +139,7 @@ def test_the_newest_hook_says_nothing_of_its_version(workspace, data):
 
 
 def test_an_older_launcher_is_behind_and_mixed_with_this_command(workspace, data, tmp_path):
+    """LCA-6.1-06, LCA-D-01H: a launcher that is not what this version writes fails."""
     site = copy_of(tmp_path / "old", "0.0.9")
     path = launcher.write(data)
     path.write_text(launcher.render(data, python="/bin/sh", site=site, version="0.0.9"))
@@ -145,6 +148,7 @@ def test_an_older_launcher_is_behind_and_mixed_with_this_command(workspace, data
 
     assert (found.launcher, found.launcher_site, found.behind) == ("0.0.9", str(site), 1)
     assert code_behind(found).level is Level.WARN
+    assert hook_version(HookFacts("claude-code", installed=True), found).level is Level.FAIL
     mixed = code_mixed(found)
     assert mixed.level is Level.WARN
     assert "0.0.9" in mixed.text
@@ -163,6 +167,7 @@ def test_a_launcher_of_a_removed_environment_is_named(workspace, data, tmp_path)
 
 
 def test_an_edited_launcher_is_seen_and_an_untouched_one_is_not(workspace, data):
+    """LCA-6.1-06."""
     path = launcher.write(data)
     assert not freshness_facts(workspace, data, "").launcher_edited
 
@@ -205,7 +210,7 @@ def test_an_unknown_canon_is_said_to_be_unknown(canon, workspace, data, tmp_path
     found = code_behind(freshness_facts(workspace, data, canon))
 
     assert found.level is Level.OK
-    assert (found.value["canonical"], found.value["behind"]) == ("unknown", None)
+    assert (found.value["canonical_version"], found.value["behind"]) == ("unknown", None)
     assert canon in found.text or str(SITE) in found.text
 
 
@@ -213,7 +218,7 @@ def test_without_a_canon_the_canonical_version_is_unknown(workspace, data):
     """LCA-10.6-01."""
     value = code_behind(freshness_facts(workspace, data, "")).value
 
-    assert value == {"code": VERSION, "canonical": "unknown", "behind": None}
+    assert value == {"code_version": VERSION, "canonical_version": "unknown", "behind": None}
 
 
 @needs_git
@@ -329,7 +334,7 @@ def test_a_derived_file_fails_when_newer_and_is_made_anew_when_older(name, held,
     assert read(held, data) == (Level.OK, [])
 
 
-def test_a_memory_of_a_newer_schema_fails_by_name(held, data):
+def test_a_memory_of_another_schema_fails_by_name(held, data):
     """LCA-6.1-07."""
     folder = project() / ".recall" / "memory" / "past"
     folder.mkdir(parents=True)
@@ -338,6 +343,8 @@ def test_a_memory_of_a_newer_schema_fails_by_name(held, data):
     (folder / "foreign.md").write_text("---\nname: theirs\n---\nwords\n")
 
     assert read(held, data) == (Level.FAIL, ["memory/new.md"])
+    (folder / "new.md").write_text("---\nschema: recall/memory/0\nid: x\n---\nwords\n")
+    assert read(held, data) == (Level.FAIL, ["memory/new.md"])  # the loader reads none but its own
 
 
 @pytest.mark.parametrize("text", ["{", "[]", '{"version": "two"}', "[" * 100_000])

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from health.facts_machine import FreshnessFacts
-from support.health_cases import OK, WARN, WELL, Case
+from support.health_cases import FAIL, OK, WARN, WELL, Case
 
 NEW, OLD = "/opt/new/site-packages", "/opt/old/site-packages"
 ONE = FreshnessFacts(
@@ -48,6 +48,7 @@ CASES = {
         warn=code(BEHIND),
         fail=code(replace(ONE, launcher_edited=True)),
         says=("claude-code: runs 0.1.0", "runs 0.0.9, this is 0.1.0", "the launcher is not what recall 0.1.0 writes"),
+        levels=(OK, FAIL, FAIL),
     ),
     "schemas": Case(
         healthy=code(ONE),
