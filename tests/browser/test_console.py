@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from support.hooks import wait_for
+from support.hooks import PATIENCE_MS, wait_for
 from support.person import make_key
 from support.project import exchanges, git_project, take_in
 
@@ -99,7 +99,7 @@ class Console:
 
     def wait_for(self, pattern: str) -> re.Match[str]:
         """The first place on the terminal that a pattern fits."""
-        wait_for(lambda: re.search(pattern, self.shown()), seconds=60)
+        wait_for(lambda: re.search(pattern, self.shown()))
         found = re.search(pattern, self.shown())
         assert found is not None
         return found
@@ -111,7 +111,7 @@ class Console:
         """Press Ctrl-C and return the exit code."""
         self.type("\x03")
         try:
-            return self.process.wait(30)
+            return self.process.wait(120)
         finally:
             self.process.kill()
             os.close(self._master)
@@ -160,7 +160,7 @@ def console(project: Project) -> Iterator[Console]:
 def browser() -> Iterator[Any]:
     as_root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=as_root)
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=as_root, timeout=PATIENCE_MS)
         yield started
         started.close()
 
@@ -173,6 +173,7 @@ def look(browser: Any, console: Console) -> Iterator[Callable[..., tuple[Any, li
     def opened(*, width: int = 1280, scheme: str = "light") -> tuple[Any, list[str]]:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme)
         contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
         page, heard = context.new_page(), []
         page.on("request", lambda one: None if one.url.startswith(console.origin + "/") else heard.append(one.url))
         page.on("console", lambda one: None if "status of 404" in one.text else heard.append(one.text))

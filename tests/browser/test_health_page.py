@@ -12,6 +12,7 @@ from typing import Any
 
 import pytest
 from support.health_cases import DAY, INDEX, NOW, WELL
+from support.hooks import PATIENCE_MS
 
 from eval import page_bench
 from health import page as health_page
@@ -48,7 +49,7 @@ BROKEN = """() => [...document.querySelectorAll('#signals td:first-child :is(spa
 def browser() -> Iterator[Any]:
     as_root = ["--no-sandbox"] if hasattr(os, "geteuid") and os.geteuid() == 0 else []
     with sync_api.sync_playwright() as playwright:
-        started = playwright.chromium.launch(executable_path=CHROMIUM, args=as_root)
+        started = playwright.chromium.launch(executable_path=CHROMIUM, args=as_root, timeout=PATIENCE_MS)
         yield started
         started.close()
 
@@ -77,6 +78,7 @@ def look(browser: Any, pages: dict[str, Path]) -> Iterator[Any]:
     def opened(name: str, *, width: int = 1280, scheme: str = "light", **more: Any) -> tuple[Any, list[str]]:
         context = browser.new_context(viewport={"width": width, "height": 900}, color_scheme=scheme, **more)
         contexts.append(context)
+        context.set_default_timeout(PATIENCE_MS)
         page, heard = context.new_page(), []
         page.on("request", lambda request: heard.append(request.url))
         page.on("console", lambda message: heard.append(message.text))

@@ -25,7 +25,7 @@ pytestmark = [pytest.mark.slow, pytest.mark.skipif(os.name != "posix", reason="a
 ROOT = Path(__file__).resolve().parents[2]
 RECALL = [sys.executable, "-m", "recall.cli.main"]
 DIGITS = re.compile(rb"type ([0-9a-f]{6}) ")
-PAUSE, SECONDS = 0.05, 60.0
+PAUSE, SECONDS = 0.05, 300.0
 
 
 class Agent:

@@ -92,7 +92,7 @@ class Manager:
 
     def __init__(self, home: Path, data: Path) -> None:
         self.env = {"PATH": os.environ["PATH"], "HOME": str(home), "RECALL_HOME": str(data)}
-        self.env |= {"XDG_RUNTIME_DIR": "/run/user/0", "LANG": "C.UTF-8"}
+        self.env |= {"XDG_RUNTIME_DIR": "/run/user/0", "LANG": "C.UTF-8", "TZ": os.environ["TZ"]}
         self.process = subprocess.Popen(
             ["unshare", "--mount", "sh", "-c", MANAGER],
             env=self.env,
@@ -109,7 +109,7 @@ class Manager:
         """Let it leave, with all that it started."""
         self.run("systemctl", "--user", "exit")
         try:
-            self.process.wait(timeout=30)
+            self.process.wait(timeout=120)
         except subprocess.TimeoutExpired:
             self.process.kill()
             self.process.wait()
@@ -123,7 +123,7 @@ def manager(tmp_path) -> Iterator[Manager]:
     home.mkdir()
     started = Manager(home, tmp_path / "50% of 'my' $data")
     try:
-        wait_for(lambda: started.run("systemctl", "--user", "is-system-running").stdout in UP, seconds=60)
+        wait_for(lambda: started.run("systemctl", "--user", "is-system-running").stdout in UP)
         yield started
     finally:
         started.end()
@@ -138,7 +138,7 @@ def test_systemd_runs_the_night_of_every_project_at_its_time(manager, tmp_path, 
     folder = git_project(tmp_path / "shop api")
     monkeypatch.chdir(folder)
     take_in(folder, [exchanges([("which port", "Port 8443, behind the proxy.")])], words_only=True)
-    due = datetime.now() + timedelta(seconds=75)
+    due = datetime.now() + timedelta(seconds=105)  # at least 45 to install it in
     (data / "config.toml").write_text(f'[schedule]\nat = "{due:%H:%M}"\njitter_minutes = 0\n')
 
     def recall(*words: str) -> subprocess.CompletedProcess[str]:
@@ -188,7 +188,7 @@ def test_cron_runs_the_night_of_every_project_at_its_time(tmp_path, monkeypatch,
     monkeypatch.chdir(folder)
     take_in(folder, [exchanges([("which port", "Port 8443, behind the proxy.")])], words_only=True)
     data = Path(os.environ["RECALL_HOME"])
-    due = datetime.now() + timedelta(seconds=75)
+    due = datetime.now() + timedelta(seconds=105)  # at least 45 to install it in
     (data / "config.toml").write_text(f'[schedule]\nat = "{due:%H:%M}"\njitter_minutes = 0\n')
     foreign = b"# somebody's own\n"
     subprocess.run(["crontab", "-"], input=foreign, check=True)

@@ -76,7 +76,7 @@ def at_terminal(folder: Path, env: dict[str, str], *words: str, answers: tuple[t
     )
     os.close(inner)
     printed, waiting = b"", list(answers)
-    while select.select([terminal], [], [], 30)[0]:
+    while select.select([terminal], [], [], 180)[0]:
         try:
             part = os.read(terminal, 65536)
         except OSError:  # how Linux says that the other end is closed
