@@ -196,6 +196,8 @@ class TurnFacts:
     items: tuple[int, ...] = ()
     empty: int = 0
     empty_reasons: Mapping[str, int] = field(default_factory=dict)
+    candidates: int = 0  # that all of them weighed
+    below_floor: int = 0  # of those, neither near enough in meaning nor holding a rare word
     deadline_misses: Mapping[str, int] = field(default_factory=dict)
     bad_query_vectors: int = 0
     items_judged: int = 0  # injected items whose answer is in the record by now

@@ -17,6 +17,7 @@ from health.facts_machine import BackendFacts
 from health.gather_replaced import replaced_items
 from recall import hook_counters, hook_registry, hooks_install, launcher, ledger
 from recall.contracts import CONTRACTS
+from recall.gate import BELOW_FLOOR
 from recall.harness import CLAUDE_CODE
 from recall.hook_registry import Installed
 from recall.hook_turn import read_beat
@@ -135,6 +136,8 @@ def turn_facts(
         items=tuple(len(body.get("items", ())) for body in bodies),
         empty=sum(not body.get("block_hash") for body in bodies),
         empty_reasons=dict(Counter(str(body["empty_reason"]) for body in bodies if body.get("empty_reason"))),
+        candidates=_weighed(bodies, "candidates"),
+        below_floor=_weighed(bodies, BELOW_FLOOR),
         deadline_misses=_staged(counted, "deadline"),
         items_judged=sum(items for items, _, _ in uses),
         items_named=sum(named for _, named, _ in uses),
@@ -145,6 +148,11 @@ def turn_facts(
         lexical_failures={**_whole(counted, WORDS_FAILED), **_staged(counted, "index")},
         estimated=sum(_whole(counted, (ESTIMATED,)).values()),
     )
+
+
+def _weighed(bodies: list[dict[str, Any]], verdict: str) -> int:
+    """How many candidates of these turns had a verdict, "candidates" for all."""
+    return sum(int(body.get("counts", {}).get(verdict, 0)) for body in bodies)
 
 
 def _is_cut(body: Mapping[str, Any]) -> bool:

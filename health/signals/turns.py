@@ -87,16 +87,27 @@ def used_items(turns: TurnFacts) -> Signal:
 
 
 def empty_turns(turns: TurnFacts) -> Signal:
-    """Return turns in which nothing was injected, by reason; silence is often right."""
+    """Return turns in which nothing was injected, by reason, and how many candidates were too far off.
+
+    Silence is often right. The rates are shares of the turns and of their candidates, 0 where there were none.
+    """
     seen = turns.seen
     share = turns.empty / seen if seen else 0.0
     level = Level.WARN if seen >= ENOUGH and turns.empty == seen else Level.OK
     return Signal(
         id="empty_turns",
-        value={"turns": turns.empty, "share": round(share, 4)},
+        value={
+            "turns": seen,
+            "empty": turns.empty,
+            "empty_rate": round(share, 4),
+            "candidates": turns.candidates,
+            "below_floor": turns.below_floor,
+            "below_floor_rate": round(turns.below_floor / turns.candidates, 4) if turns.candidates else 0.0,
+        },
         unit="share",
         level=level,
-        text=f"{turns.empty:,} of {counted(seen, 'turn')} injected nothing",
+        text=f"{turns.empty:,} of {counted(seen, 'turn')} injected nothing; "
+        f"{turns.below_floor:,} of {counted(turns.candidates, 'candidate')} below the floor",
         meaning="Nothing relevant is a good answer; always nothing is not.",
         action="run 'recall query' with one of the prompts, and 'recall calibrate --dry-run'" if level else "",
         details=tuple(

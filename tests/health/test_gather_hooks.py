@@ -2,9 +2,11 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from support.record import make_draft
 
 from health.facts_machine import BackendFacts
 from health.gather_hooks import hook_facts, interpreter_facts, turn_facts
+from health.signals.turns import empty_turns
 from recall import hook_counters, hooks_install, launcher, ledger
 from recall.harness import Payload
 from recall.hook_turn import beat, read_beat
@@ -117,6 +119,21 @@ def test_turns_are_summed_from_the_ledger(place):
     assert sorted(found.latencies_ms) == [10.0, 20.0, 30.0]
     assert (found.empty, dict(found.empty_reasons)) == (2, {"low_evidence": 1, "continuation": 1})
     assert max(found.tokens) == 100
+
+
+def test_empty_turns_and_candidates_below_the_floor_are_told_as_counts_and_rates(place):
+    """LCA-5.4-14."""
+    for n, (below, reason) in enumerate([(3, ""), (29, ""), (0, "low_evidence"), (0, "")]):
+        body = {"mode": "warm", "block_hash": "" if reason else "1a2b", "empty_reason": reason}
+        told = body | {"counts": {"candidates": 50, "below_floor": below} if n < 3 else {}}
+        Log(place[0]).append([make_draft(f"t{n}", "recall", body=told)], now=NOW)
+
+    found = empty_turns(turn_facts(place[0], last=50, data=place[1], now=NOW.timestamp()))
+
+    assert found.value == {
+        "turns": 4, "empty": 1, "empty_rate": 0.25, "candidates": 150, "below_floor": 32, "below_floor_rate": 0.2133,
+    }  # fmt: skip
+    assert found.text == "1 of 4 turns injected nothing; 32 of 150 candidates below the floor"
 
 
 def test_only_the_last_turns_count(place):

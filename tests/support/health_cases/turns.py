@@ -33,9 +33,9 @@ CASES = {
         ("no injection judged", "1 of 4 injected items used", "0 of 4"), NEVER,
     ),
     "empty_turns": Case(
-        turns(empty=10, empty_reasons={"low_evidence": 7, "continuation": 3}),
+        turns(empty=10, empty_reasons={"low_evidence": 7, "continuation": 3}, candidates=50, below_floor=3),
         turns(modes={"words": 50}, empty=50),
-        ("9 of 10 turns", "70% of the turns", "50 of 50"), WARNS,
+        ("9 of 10 turns", "nothing; 3 of 50 candidates below the floor", "50 of 50"), WARNS,
         healthy=turns(empty=9),
     ),
     "deadline_misses": Case(
