@@ -6,6 +6,7 @@ import random
 import shutil
 import subprocess
 import uuid
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -477,7 +478,7 @@ def test_what_was_not_decided_times_out(shop: Shop, monkeypatch) -> None:
     name = shop.propose()
     assert shop.told("expire", "--older-than", "1")["timed_out"] == []
     now = App.now(App.here())
-    monkeypatch.setattr(App, "now", lambda self: now.replace(year=now.year + 1))
+    monkeypatch.setattr(App, "now", lambda self: now + timedelta(days=365))
 
     dry = shop.told("expire", "--dry-run", code=1)
     told = shop.told("expire", code=1)

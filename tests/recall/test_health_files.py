@@ -6,7 +6,9 @@ from typing import Any
 
 import pytest
 from support.command import runner
-from support.record import make_draft, make_log
+from support.record import NOW, make_draft, make_log
+
+from recall.cli.app import App
 
 
 @pytest.fixture
@@ -16,6 +18,7 @@ def health(capsys: pytest.CaptureFixture[str], tmp_path: Any, monkeypatch: pytes
     monkeypatch.chdir(tmp_path / "project")
     monkeypatch.setenv("RECALL_HOME", str(tmp_path / "data"))
     monkeypatch.setenv("RECALL_INDEX_MODEL", "none:at-all")
+    monkeypatch.setattr(App, "now", lambda app: NOW)  # the page shows a year
     recall = runner(capsys)
     return lambda *options: recall("health", *options)
 
