@@ -66,7 +66,7 @@ def _own_home(_fresh_folders: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -
 def _nothing_left_running(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """A service or capture that outlives its test would meet the next one; what a test starts, it ends or waits for."""
     yield
-    until = time.monotonic() + 60
+    until = time.monotonic() + 180
     while (left := _processes_of(tmp_path_factory.getbasetemp())) and time.monotonic() < until:
         time.sleep(0.05)
     for pid in left:

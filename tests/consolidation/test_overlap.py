@@ -50,14 +50,14 @@ class Overlap:
         env = {**os.environ, "PYTHONPATH": f"{TESTS}{os.pathsep}{TESTS.parent}"}
         process = subprocess.Popen(words, env=env, stdout=subprocess.PIPE, text=True)
         try:
-            until = time.monotonic() + 60
+            until = time.monotonic() + 180
             while not (stages.exists() and stage in stages.read_text().split()):
                 assert process.poll() is None, process.stdout and process.stdout.read()
                 assert time.monotonic() < until
                 time.sleep(0.01)
             yield process
             Path(f"{stages}.go").touch()
-            process.communicate(timeout=60)
+            process.communicate(timeout=180)
         finally:
             process.kill()
             process.wait()

@@ -892,7 +892,7 @@ def test_ctrl_c_ends_a_watch_with_130_and_one_line(project, recall):
     assert process.stderr.readline().startswith(b"watching")
     assert b"6 new events" in process.stdout.readline()
     process.send_signal(signal.SIGINT)
-    _, err = process.communicate(timeout=60)
+    _, err = process.communicate(timeout=180)
 
     assert process.returncode == 130
     assert err.strip() == b"interrupted; nothing is lost"

@@ -22,7 +22,7 @@ def recall(*args: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str
     command = [sys.executable, "-m", "recall.cli.main", *args]
     given = {**os.environ, **env}
     return subprocess.run(
-        command, cwd=cwd, env=given, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=60
+        command, cwd=cwd, env=given, stdin=subprocess.DEVNULL, capture_output=True, text=True, timeout=180
     )
 
 
@@ -33,7 +33,7 @@ def test_help_lists_every_visible_command_and_imports_nothing_heavy(tmp_path):
     )
 
     result = subprocess.run(
-        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=60, check=True
+        [sys.executable, "-c", code], cwd=tmp_path, capture_output=True, text=True, timeout=180, check=True
     )
 
     *shown, last = result.stdout.splitlines()
@@ -83,7 +83,7 @@ def test_modules_of_the_project_do_not_get_in_through_pythonpath(tmp_path):
         env={**os.environ, "PYTHONPATH": "."},
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=180,
     )
 
     assert (result.returncode, result.stderr) == (0, "")
@@ -251,7 +251,7 @@ def test_a_closed_pipe_ends_the_command_in_silence(tmp_path):
     assert process.stderr is not None
     errors = process.stderr.read()
     process.stderr.close()
-    process.wait(60)
+    process.wait(180)
 
     assert errors == b""
 
@@ -263,7 +263,7 @@ def test_bare_recall_with_something_on_a_pipe_is_the_hook(tmp_path):
     held = hold_lock(Path(os.environ["RECALL_HOME"]))  # a hook that finds no time starts a service
 
     for payload in (b"", b"not json", json.dumps({"x": 1}).encode()):
-        result = subprocess.run(command, cwd=tmp_path, env=env, input=payload, capture_output=True, timeout=60)
+        result = subprocess.run(command, cwd=tmp_path, env=env, input=payload, capture_output=True, timeout=180)
         assert (result.returncode, result.stdout, result.stderr) == (0, b"", b"")
     os.close(held)
 

@@ -68,7 +68,7 @@ def answered() -> None:
     """Wait until no question is open at the terminal any more."""
     for thread in threading.enumerate():
         if thread.name == "signing":
-            thread.join(20)
+            thread.join(180)
             assert not thread.is_alive()
 
 

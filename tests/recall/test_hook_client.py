@@ -199,7 +199,7 @@ def test_a_reader_who_left_early_is_no_failure(data):
         started.stdout.close()
         started.stdin.write(payload("why"))
         started.stdin.close()
-        code, err = started.wait(60), started.stderr.read()
+        code, err = started.wait(180), started.stderr.read()
         started.stderr.close()
 
     assert (code, err) == (0, b"")
@@ -221,7 +221,7 @@ def test_standard_input_that_never_ends_is_left_at_the_deadline(data):
     hook = subprocess.Popen(client_command(data, short), stdin=subprocess.PIPE, stdout=subprocess.PIPE)
     hook.stdin.write(b'{"session_id": ')
     hook.stdin.flush()
-    code = hook.wait(60)
+    code = hook.wait(180)
     hook.stdin.close()
     out = hook.stdout.read()
     hook.stdout.close()
@@ -300,7 +300,7 @@ def test_a_hung_service_is_given_up_in_time_and_ended_after_three_turns(data, hu
 
     turns = [run_client(data, payload("why"), HASTY) for _ in range(2)]
 
-    assert hung.wait(60) == -9
+    assert hung.wait(180) == -9
     assert [(ran.code, ran.out) for ran in turns] == [(0, b"")] * 2
     assert counted(data) == {"service_late:receive": 2, "service_killed": 1}
 
@@ -335,7 +335,7 @@ def test_a_slow_service_is_left_for_words_and_told_that_it_was_too_late(data):
     client_gone = threading.Event()
 
     def respond(harness, raw, left):
-        client_gone.wait(60)
+        client_gone.wait(180)
         return Reply(ANSWER, delivered.append)
 
     with serving(data, respond):
@@ -363,7 +363,7 @@ def test_a_service_that_breaks_off_leaves_words_to_answer_and_prints_no_part(ans
     talk.sendall(answer)
     talk.close()
     out = hook.stdout.read()
-    code = hook.wait(60)
+    code = hook.wait(180)
     hook.stdout.close()
     listener.close()
 

@@ -219,7 +219,7 @@ def test_two_identical_starts_at_the_same_time_tell_once(data, workspace):
     outs = [hook.stdout.read() for hook in hooks]
     for hook in hooks:
         hook.stdout.close()
-        assert hook.wait(60) == 0
+        assert hook.wait(180) == 0
 
     assert sorted(bool(out) for out in outs) == [False, True]
     assert len(told_rows(workspace)) == 1

@@ -83,7 +83,7 @@ def test_two_identical_calls_at_the_same_time_inject_once(data, workspace):
     outs = [hook.stdout.read() for hook in hooks]
     for hook in hooks:
         hook.stdout.close()
-        assert hook.wait(60) == 0
+        assert hook.wait(180) == 0
 
     assert sorted(bool(out) for out in outs) == [False, True]
 
@@ -235,7 +235,7 @@ def test_a_statement_past_its_time_is_interrupted(data, workspace):
         "except Exception as error: print(type(error).__name__, error)"
     )
     words = [sys.executable, "-I", "-S", "-c", code, str(SITE), str(workspace.index_path)]
-    done = subprocess.run(words, capture_output=True, text=True, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, timeout=180)
 
     assert done.stdout.split() == ["OperationalError", "interrupted"]
 

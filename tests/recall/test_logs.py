@@ -130,7 +130,7 @@ for number in range(100):
 def test_two_writers_lose_no_line_and_mix_none_while_the_file_turns_over(data):
     command = [sys.executable, "-c", WRITER, str(data), str(SITE)]
     both = [subprocess.Popen([*command, str(number)]) for number in (1, 2)]
-    assert [one.wait(60) for one in both] == [0, 0]
+    assert [one.wait(180) for one in both] == [0, 0]
 
     found = sorted((line["pid"], line["rows"]) for line in lines(data))
     assert found == [(pid, number) for pid in (1, 2) for number in range(100)]

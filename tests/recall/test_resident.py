@@ -103,7 +103,7 @@ def test_while_the_model_loads_words_answer_at_once(data, workspace):
     go = threading.Event()
 
     def load():
-        go.wait(60)
+        go.wait(180)
         return StubEmbedder()
 
     found = ask(resident(data, load, ready=False))
@@ -120,7 +120,7 @@ def test_a_model_that_takes_a_minute_costs_its_share_of_the_time_once(data, work
     class Slow(StubEmbedder):
         def encode(self, texts):
             if texts != ["warm up"]:
-                asleep.wait(60)
+                asleep.wait(180)
             return super().encode(texts)
 
     made = resident(data, Slow)

@@ -103,7 +103,7 @@ def test_it_holds_none_of_the_harnesss_pipes_and_has_a_session_of_its_own(data):
         client_command(data), stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, pass_fds=(writing,)
     )
     os.close(writing)
-    out, err = hook.communicate(event("SessionStart", project(), source="startup"), timeout=60)
+    out, err = hook.communicate(event("SessionStart", project(), source="startup"), timeout=180)
     wait_for(lambda: call(data, "status", site=SITE) is not None)
     (pid,) = service_pids(data)
     ready, _, _ = select.select([reading], [], [], 0)  # its end, now that only the service lives

@@ -43,6 +43,6 @@ def test_capture_spends_no_tokens_and_needs_no_model(tmp_path, monkeypatch):
     )
     command = [sys.executable, "-c", code, str(project.data), str(project.root), str(project.config)]
 
-    done = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True)
+    done = subprocess.run(command, capture_output=True, text=True, timeout=180, check=True)
 
     assert done.stdout == "1 0 []\n"

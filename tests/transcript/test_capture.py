@@ -611,7 +611,7 @@ def test_two_processes_at_once_write_everything_once(project):
     command = [sys.executable, "-c", code, str(project.data), str(project.root), str(project.config)]
 
     running = [subprocess.Popen(command, stdout=subprocess.PIPE, text=True) for _ in range(2)]
-    counts = [int(process.communicate(timeout=60)[0]) for process in running]
+    counts = [int(process.communicate(timeout=180)[0]) for process in running]
 
     assert sum(counts) == 1200
     assert len(project.texts()) == len(set(project.texts())) == 1200

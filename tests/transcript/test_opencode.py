@@ -216,7 +216,7 @@ def test_a_database_in_use_is_read_with_what_stands_in_its_journal_alone(session
         assert (path.read_bytes(), journal.read_bytes(), sorted(listing(path.parent))) == before
     finally:
         writer.stdin.close()
-        writer.wait(timeout=60)
+        writer.wait(timeout=180)
         writer.stdout.close()
 
 

@@ -251,7 +251,7 @@ def test_the_example_of_the_page_is_taken_in_indexed_and_recalled(recall, tmp_pa
     monkeypatch.chdir(home)
     monkeypatch.setenv("RECALL_HOME", str(tmp_path / "data"))
     recall("init")
-    subprocess.run([sys.executable, "-c", example], cwd=home, env=dict(os.environ), check=True, timeout=60)
+    subprocess.run([sys.executable, "-c", example], cwd=home, env=dict(os.environ), check=True, timeout=180)
 
     code, out = recall("sync", "--adapter", "wire", "--json")
     assert code == 0
