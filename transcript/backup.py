@@ -7,7 +7,6 @@ quarantined bytes, and keys that sign. Nothing is erased meanwhile; everybody el
 
 import contextlib
 import errno
-import io
 import json
 import os
 import shutil
@@ -15,38 +14,34 @@ import tempfile
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
-from functools import partial
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 from transcript.backup_files import (
     FILES,
     Mirror,
     Stored,
-    Wanted,
     check_files,
     check_names,
     copy_out,
     extra,
     folder,
-    plain,
     purge,
 )
 from transcript.backup_places import remember
 from transcript.backup_unnamed import found, last_event
+from transcript.backup_wanted import locked, untaken, wanted
 from transcript.canonical import canonical, sha256_hex
 from transcript.errors import BackupError, BackupNewer, LockBusy, RecordError
 from transcript.event import is_stamp, stamp
-from transcript.kept_out import LIST
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.marks import is_id
 from transcript.paths import remove_parts, write_atomic
 from transcript.redaction import unfinished
-from transcript.roots import EXCLUDED, read_table
-from transcript.segments import ACTIVITY, Head, open_segment, sealed_path, write_head
+from transcript.roots import read_table
+from transcript.segments import Head, write_head
 from transcript.telling import counted, minute, quoted
-from transcript.tombstones import FILE as TOMBSTONES
 from transcript.verify import VerifyReport, verify
 from transcript.workspace import USER, Workspace
 
@@ -78,7 +73,8 @@ class Manifest:
 class Made:
     """What a backup did: its manifest, the folder, how many bytes were written, how many old files went.
 
-    `noted` is whether the data folder took the note that there is this backup: a full disk does not.
+    `noted` is whether the data folder took the note that there is this backup: a full disk does not. `untaken` names
+    what of a person's own files is not in it: a link, and what no other system could give that name.
     """
 
     manifest: Manifest
@@ -86,6 +82,7 @@ class Made:
     written: int
     removed: int
     noted: bool = True
+    untaken: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +117,8 @@ def backup(workspace: Workspace, target: Path, *, now: datetime) -> Made:
             _take_spool_in(log, now)
             head = log.head()
             mirror = Mirror(place / FILES, before)
-            files = [mirror.take(one) for one in _wanted(workspace, data, head, earlier)]
+            was_open = earlier.head.segment if earlier else 0
+            files = [mirror.take(one) for one in wanted(workspace, head, was_open=was_open)]
             mirror.sync()
             entry = read_table(data).get(workspace.id)
             roots = tuple(entry.roots) if entry else ()
@@ -137,7 +135,7 @@ def backup(workspace: Workspace, target: Path, *, now: datetime) -> Made:
             codes = ", ".join(report.codes[:3])
             raise BackupError(f"the copy is not whole ({codes}): {kept}; 'recall verify' says more")
         removed = purge(place / FILES, files)  # before another one may begin: it would take away what that has written
-    made = Made(manifest, place, mirror.written, removed)
+    made = Made(manifest, place, mirror.written, removed, untaken=untaken(workspace, manifest.files))
     try:
         remember(data, workspace.id, place, at=now, files=len(files), size=manifest.size, events=head.seq)
     except OSError:  # the copy is whole all the same, and never wanted more
@@ -269,19 +267,6 @@ def _alone(place: Path) -> Iterator[None]:
         yield
 
 
-@contextlib.contextmanager
-def _locked(path: Path) -> Iterator[None]:
-    """Hold a lock of the workspace; on a disk that is read-only nobody writes, and none is needed."""
-    lock = FileLock(path, timeout=LOCK_SECONDS)
-    with contextlib.ExitStack() as held:
-        try:
-            held.enter_context(lock)
-        except OSError as error:
-            if error.errno != errno.EROFS:
-                raise
-        yield
-
-
 def _take_spool_in(log: Log, now: datetime) -> None:
     try:
         log.drain_spool(now=now, lock_timeout=0.5)
@@ -296,7 +281,7 @@ def _take_spool_in(log: Log, now: datetime) -> None:
 @contextlib.contextmanager
 def _no_erasure(workspace: Workspace) -> Iterator[None]:
     """Keep erasures waiting: they change files that are otherwise only ever appended to."""
-    with _locked(workspace.run_dir / "redaction.lock"):
+    with locked(workspace.run_dir / "redaction.lock"):
         if unfinished(workspace):
             raise BackupError("an erasure was interrupted; run 'recall sync' to finish it, then the backup again")
         yield
@@ -334,52 +319,6 @@ def _goes_on(log: Log, earlier: Manifest | None, place: Path) -> None:
         f"the backup in {place} holds {counted(then, 'event')}{upto} that the record here,"
         f" {counted(now.seq, 'event')}, does not go on from; nothing was changed. {what}"
     )
-
-
-def _wanted(workspace: Workspace, data: Path, head: Head, earlier: Manifest | None) -> Iterator[Wanted]:
-    for number in range(1, head.segment + 1):
-        name = ACTIVITY if number == head.segment else sealed_path(workspace.log_dir, number).name
-        was_open = earlier is not None and earlier.head.segment == number
-        with open_segment(workspace.log_dir, number) as file:
-            size = head.length if number == head.segment else os.fstat(file.fileno()).st_size
-        opened = partial(open_segment, workspace.log_dir, number)
-        yield Wanted(f"log/{name}", size, opened, f"log/{ACTIVITY}" if was_open else "")
-    for path in sorted(workspace.blobs_dir.glob("??/*.zst")):
-        yield from _file(f"log/{path.relative_to(workspace.log_dir).as_posix()}", path)
-    with _locked(workspace.run_dir / "native.lock"):  # no frame is half written while their sizes are taken
-        native = [(path, path.stat().st_size) for path in sorted(workspace.native_dir.glob("*/*.zst"))]
-    for path, size in native:
-        yield Wanted(f"log/{path.relative_to(workspace.log_dir).as_posix()}", size, partial(_open, path))
-    workspace.id_key()
-    for name in (f"log/{TOMBSTONES}", "id.key", "calibration.json"):
-        yield from _file(name, workspace.home / name)
-    for name in ("config.toml", EXCLUDED, LIST):
-        yield from _file(f"data/{name}", data / name)
-    yield from _tree("data/identity", data / "identity")
-    if workspace.root is not None:
-        ours = workspace.root / ".recall"
-        yield from _file("project/config.toml", ours / "config.toml")
-        for name in ("identity", "packs"):
-            yield from _tree(f"project/{name}", ours / name)
-
-
-def _tree(name: str, top: Path) -> Iterator[Wanted]:
-    for path in sorted(top.rglob("*")):
-        relative = path.relative_to(top)
-        if relative.parts[0] != ".staged" and plain(f"{name}/{relative.as_posix()}"):
-            yield from _file(f"{name}/{relative.as_posix()}", path)
-
-
-def _file(name: str, path: Path) -> Iterator[Wanted]:
-    """Yield a file as it is at this moment; nothing for what is missing or no plain file."""
-    if path.is_symlink() or not path.is_file():
-        return
-    data = path.read_bytes()
-    yield Wanted(name, len(data), partial(io.BytesIO, data))
-
-
-def _open(path: Path) -> IO[bytes]:
-    return path.open("rb")
 
 
 def _write(place: Path, manifest: Manifest) -> None:

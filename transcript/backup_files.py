@@ -25,7 +25,8 @@ _PLACES = re.compile(
     r"log/(activity(\.\d{6,})?\.jsonl|tombstones|blobs/[0-9a-f]{2}/[0-9a-f]{64}\.zst|native/[a-z0-9-]+/[0-9a-f]+\.zst)"
     r"|id\.key|calibration\.json"
     r"|data/(config\.toml|excluded\.json|sessions-kept-out|identity/.+)"
-    r"|project/(config\.toml|identity/.+|packs/.+)"
+    r"|project/(config\.toml|identity/.+|packs/.+)",
+    re.DOTALL,
 )
 
 
@@ -170,6 +171,10 @@ def below(files: Path) -> Iterator[Path]:
 
 def plain(name: str) -> bool:
     """Say whether a name means the same file below a folder on every system."""
+    try:
+        os.fsencode(name)
+    except UnicodeEncodeError:  # half a character
+        return False
     path = PurePosixPath(name)
     return not (path.is_absolute() or ".." in path.parts or set(name) & set("\\:\0") or path.as_posix() != name)
 

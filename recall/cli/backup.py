@@ -58,6 +58,8 @@ def command(
             note(one_line(f"{workspace.root or workspace.id}: {told}"))
             continue
         rows.append(_row(made))
+        for path in made.untaken:
+            note(one_line(f"{path}: not in the copy; only plain files whose names every system takes are"))
         if not made.noted:
             note(f"{made.folder}: whole, but {app.data} takes no note of it: health and forget do not know of this one")
         if not as_json:
@@ -167,6 +169,7 @@ def _row(made: Made) -> dict[str, Any]:
         "removed": made.removed,
         "verified": one.verified,
         "noted": made.noted,
+        "untaken": list(made.untaken),
     }
 
 

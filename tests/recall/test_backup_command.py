@@ -72,7 +72,7 @@ def test_a_project_moves_to_another_machine(project, tmp_path, recall, monkeypat
     after = health(recall)
     assert after["stored"] == (before["stored"][0], before["stored"][1] + 1)  # indexing it left a note in the record
     differ = {name for name, pair in after.items() if before.get(name) != pair}
-    assert differ <= {"stored", "chain", "sizes", "index_writers"}  # the last names the time of its last run
+    assert differ <= {"stored", "chain", "sizes", "session_growth", "index_writers"}  # the last: when it last ran
     assert {name: level for name, (level, _) in after.items()} == {name: level for name, (level, _) in before.items()}
     assert before.keys() == after.keys()
     assert "8080" in recall("query", "port of the pilot").out

@@ -2,6 +2,7 @@
 
 import errno
 import json
+import os
 import shutil
 from pathlib import Path
 
@@ -135,6 +136,10 @@ BROKEN = {
     "a path outside": (lambda p: rewritten(p, files=files_with(p, 0, path="../../x")), "outside of the backup"),
     "an absolute path": (lambda p: rewritten(p, files=files_with(p, 0, path="/etc/x")), "outside of the backup"),
     "bytes from outside": (lambda p: rewritten(p, files=files_with(p, 0, stored="../lock")), "outside of the backup"),
+    "half a character": (
+        lambda p: rewritten(p, files=files_with(p, 0, stored="log/\ud800")),
+        "outside of the backup",
+    ),
     "a file we never write": (lambda p: rewritten(p, files=files_with(p, 0, path="keys/x")), "that no backup holds"),
     "a place twice": (lambda p: rewritten(p, files=files_with(p, 0, path="id.key")), "that no backup holds"),
     "another workspace's name": (lambda p: rewritten(p, workspace="../x"), "whose workspace"),
@@ -178,6 +183,24 @@ def test_what_is_not_whole_is_refused_before_a_byte_is_written(place, tmp_path, 
     assert not data.exists()
     assert tree(root) == {}
     assert tree(place) == held
+
+
+@pytest.mark.skipif(os.name != "posix", reason="names that only some systems take")
+def test_a_persons_files_of_any_name_come_back_and_a_link_is_named(tmp_path):
+    project, (root, data) = talked(tmp_path / "here"), elsewhere(tmp_path)
+    own = project.root / ".recall" / "identity"
+    for name in (b"two\nlines.md", b"no\xffword.md", "a\u200d\U0001f469.md".encode()):
+        (own / os.fsdecode(name)).write_bytes(name)
+    (own / "elsewhere.md").symlink_to("/etc/hostname")
+    (own / "C:x.md").write_text("a drive, where drives have letters")
+
+    made = backup(project.workspace, tmp_path / "disk", now=NOW)
+
+    assert made.untaken == (str(own / "C:x.md"), str(own / "elsewhere.md"))
+    restore(made.folder, data, project=root, now=NOW)
+    assert tree(root / ".recall" / "identity") == {
+        name: held for name, held in tree(own).items() if name not in ("C:x.md", "elsewhere.md")
+    }
 
 
 def test_what_a_killed_backup_left_is_not_restored(here, tmp_path):
