@@ -230,6 +230,8 @@ class Deps:
     index: Callable[[], Mapping[str, Any]]
     health: Callable[[bool, bool], Mapping[str, Any]]  # light, and whether the record keeps it
     probe: Callable[[Sequence[str]], int]
+    reclaim: Callable[[float], tuple[str, int, str]] | None = None  # seconds -> state, bytes given back, note
+    quality: Callable[[bool, float], tuple[str, int, str]] | None = None  # idle, seconds -> state, questions, note
     reviewer: Reviewer | None = None
     draft: Callable[[Sequence[SessionView]], list[Candidate]] | None = None
 

@@ -1,10 +1,11 @@
-"""The nightly job: capture, index, consolidate, verify, project, health, self test, each told with its outcome.
+"""The nightly job: capture, index, consolidate, verify, project, compact, quality, health, self test, each told.
 
 It needs no live agent and no clock but to say when it ran: what there is to do follows from the record, so that a run
 which comes twice, late, or in an hour that the clock shows twice finds nothing new the second time.
 """
 
 import json
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass
@@ -28,6 +29,8 @@ FILE = "nightly.json"  # when the last one ran and how it ended, for health alon
 VERIFIED = "verified.json"
 WHOLE_DAYS = 7  # after so many days the whole record is verified again
 TESTED = 3
+RESERVE_S = 60.0  # of the night's time, for the parts that must be done: what can wait leaves it to them
+NO_TIME = "no time left in this night"
 TOLD = {"failing": "failing", "new": "new since the last night", "mended": "mended"}
 
 
@@ -68,22 +71,24 @@ def night(
     dry_run: bool = False,
     trigger: str = "nightly",
     wait_s: float = 0.0,
+    within_s: float = math.inf,
     on_part: OnStage = lambda _name: None,
 ) -> Night:
     """Do everything that can be done while nobody works; a part that fails does not keep the later ones from it.
 
-    Another consolidation is waited for as long as wait_s. full reads and verifies the whole record. A dry run
-    consolidates without writing and leaves the other parts out.
+    Another consolidation is waited for as long as wait_s. What can wait is left out where within_s is too short. full
+    reads and verifies the whole record. A dry run consolidates without writing and leaves the other parts out.
     """
     if dry_run:
         made = _Night(deps, settings, now, full, trigger, on_part, dry_run=True)
         made.consolidate()
         return Night(made.state, tuple(made.parts), made.report)
+    until = time.monotonic() + within_s
     with alone(deps.workspace, wait_s=wait_s) as other:
         if other:
             return Night(BUSY, (Part("lock", SKIPPED, note=other),))
         began = time.monotonic()
-        made = _Night(deps, settings, now, full, trigger, on_part)
+        made = _Night(deps, settings, now, full, trigger, on_part, until=until)
         made.run()
         held = {"at": stamp(now), "state": made.state, "seconds": round(time.monotonic() - began, 2)}
         held["failed"] = [part.name for part in made.parts if part.state == FAILED]
@@ -103,9 +108,10 @@ class _Night:
         trigger: str,
         on_part: OnStage,
         dry_run: bool = False,
+        until: float = math.inf,
     ) -> None:
         self.deps, self.settings, self.now, self.full = deps, settings, now, full
-        self.trigger, self._on_part, self.dry_run = trigger, on_part, dry_run
+        self.trigger, self._on_part, self.dry_run, self._until = trigger, on_part, dry_run, until
         self.parts: list[Part] = []
         self.report: Report | None = None
 
@@ -121,6 +127,8 @@ class _Night:
         self.consolidate()
         self._part("verify", self._verify)
         self._part("project", self._project)
+        self._part("compact", self._compact)
+        self._part("quality", self._quality)
         self._part("health", self._health)
         self._part("self test", self._self_test)
 
@@ -181,9 +189,28 @@ class _Night:
         made = project(self.deps.workspace)
         return DONE if made.written else SAME, len(made.written), counted(len(made.written), "file")
 
+    def _compact(self) -> Outcome:
+        if self.deps.reclaim is None or self._left <= 0:
+            return SKIPPED, 0, "" if self.deps.reclaim is None else NO_TIME
+        return self.deps.reclaim(self._left)
+
+    def _quality(self) -> Outcome:
+        if self.deps.quality is None or self._left <= 0:
+            return SKIPPED, 0, "" if self.deps.quality is None else NO_TIME
+        return self.deps.quality(self._idle, self._left)
+
+    @property
+    def _left(self) -> float:
+        """The seconds that what can wait may take."""
+        return self._until - time.monotonic() - RESERVE_S
+
+    @property
+    def _idle(self) -> bool:
+        """Whether nothing was new."""
+        return self.report is not None and self.report.state == UNCHANGED
+
     def _health(self) -> Outcome:
-        idle = self.report is not None and self.report.state == UNCHANGED
-        found = self.deps.health(idle, True)
+        found = self.deps.health(self._idle, True)
         named = {said: ", ".join(map(str, found.get(name, ()))) for name, said in TOLD.items()}
         parts = [f"{said}: {names}" for said, names in named.items() if names]
         return DONE, len(found.get("failing", ())), "; ".join([str(found["level"]), *parts])

@@ -27,7 +27,8 @@ side by side, `recall eval budget` compares budgets. `recall eval consolidation`
 project, `recall eval imprint --audit` has a sample of its prevented mistakes judged blind.
 
 Each run of `recall eval self` is kept with what it changed against the best of the 30 days before, over the questions
-of both. `recall health` tells it as `recall_quality` and warns where it dropped: run it after a change, or once a week.
+of both. `recall health` tells it as `recall_quality` and warns where it dropped. A night asks
+at most ten of each kind ([consolidation.md](consolidation.md#the-night)); run it yourself after a change.
 
 ## Measures that somebody judges
 

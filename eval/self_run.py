@@ -1,5 +1,7 @@
 """Asks the questions of a user's own record: with the settings of now, and with those or the models proposed."""
 
+import math
+import time
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
@@ -28,8 +30,12 @@ def run(
     *,
     baselines: bool = True,
     progress: Progress | None = None,
+    until: float = math.inf,
 ) -> DatasetRun:
-    """Ask every question of the variants, ours as it is set now among them, and of plain rankings. Writes nothing."""
+    """Ask every question of the variants, ours as it is set now among them, and of plain rankings. Writes nothing.
+
+    TimeoutError once the monotonic clock is past `until`.
+    """
     count = TokenCounter()
     engines = lineup(store, search, variants, count, words=baselines, baselines=baselines)
     meta = store.meta()
@@ -38,7 +44,12 @@ def run(
     for number, (name, engine) in enumerate(engines.items()):
         if progress is not None:
             progress(number, len(engines), name)
-        made.replies[name] = [reply for dialogue in data.dialogues for reply in ask(dialogue, engine, held, count)]
+        replies = made.replies.setdefault(name, [])
+        for dialogue in data.dialogues:
+            for reply in ask(dialogue, engine, held, count):
+                if time.monotonic() > until:
+                    raise TimeoutError(f"{len(replies)} of {len(dialogue.questions)} questions were asked in time")
+                replies.append(reply)
     return made
 
 

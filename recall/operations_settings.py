@@ -22,6 +22,7 @@ class ScheduleSettings:
     at: str = "03:17"  # the local wall time
     jitter_minutes: int = 20
     minutes: int = 60
+    quality_seconds: int = 60  # 0 for no questions
 
     def __post_init__(self) -> None:
         check_numbers(self, positive=("minutes",))

@@ -159,6 +159,7 @@ MEANINGS = {
     "schedule.at": "the local time of day at which the nightly jobs are due, as 03:17",
     "schedule.jitter_minutes": "most minutes after it at which they begin; constant for one machine",
     "schedule.minutes": "most minutes that one night takes; the projects left come first in the next",
+    "schedule.quality_seconds": "most seconds for a night to ask what `recall eval self` asks; 0: nothing is asked",
     "logs.keep": "how many full log files of each kind are kept",
     "logs.megabytes": "size at which a log file is put aside and a new one begun",
     "ui.idle_minutes": "minutes without a request after which the console ends",

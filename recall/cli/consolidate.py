@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
@@ -19,7 +20,11 @@ if TYPE_CHECKING:
 
 
 @click.group(invoke_without_command=True)
-@click.option("--nightly", is_flag=True, help="Capture, index, consolidate, verify, project, health and self test.")
+@click.option(
+    "--nightly",
+    is_flag=True,
+    help="Capture, index, consolidate, verify, project, compact, quality, health and self test.",
+)
 @click.option("--full", is_flag=True, help="Read the whole record again, not only what is new.")
 @click.option("--dry-run", is_flag=True, help="Show everything it would write, and write nothing.")
 @click.option("--no-review", is_flag=True, help="Ask no reviewer; the computed checks remain.")
@@ -30,6 +35,14 @@ if TYPE_CHECKING:
     default=0.0,
     metavar="SECONDS",
     help="With --nightly: so long for one that works here already.",
+)
+@click.option(
+    "--within",
+    "within_s",
+    type=click.FloatRange(min=0),
+    default=math.inf,
+    metavar="SECONDS",
+    help="With --nightly: leave out what can wait where that is too short.",
 )
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
 @click.pass_context
@@ -42,6 +55,7 @@ def command(
     dry_run: bool,
     no_review: bool,
     wait_s: float,
+    within_s: float,
     as_json: bool,
 ) -> None:
     """Make memories of what is new in the record.
@@ -81,7 +95,7 @@ def command(
     deps = deps_of(app, app.writable_workspace(), review=not no_review)
     if nightly:
         with Progress("working") as bar:
-            done = night(deps, settings, now=now, full=full, wait_s=wait_s, on_part=shown(bar))
+            done = night(deps, settings, now=now, full=full, wait_s=wait_s, within_s=within_s, on_part=shown(bar))
         emit(night_json(done)) if as_json else say_night(done)
         ctx.exit(1 if any(part.state == FAILED for part in done.parts) else 0)
     with Progress("working") as bar:

@@ -71,7 +71,7 @@ def night_of(root: Path, seconds: float, data: Path, env: Mapping[str, str]) -> 
     own = {name: value for name, value in env.items() if name != "RECALL_CHILD"}  # a child of ours captures nothing
     try:
         child = subprocess.Popen(
-            [*isolated(), *NIGHT, "--wait", f"{min(WAIT_S, seconds / 2):.0f}"],
+            [*isolated(), *NIGHT, "--wait", f"{min(WAIT_S, seconds / 2):.0f}", "--within", f"{seconds:.0f}"],
             cwd=root,
             env={**own, "RECALL_HOME": str(data)},
             stdin=subprocess.DEVNULL,

@@ -39,6 +39,7 @@ def deps_of(app: App, workspace: Workspace, *, review: bool = True) -> Deps:
     """What a run works with in a workspace; without review no reviewer is asked."""
     from consolidation.model import Deps
     from consolidation.reviewers import make
+    from recall.cli import night_work
 
     model = _Model(app)
     return Deps(
@@ -50,6 +51,8 @@ def deps_of(app: App, workspace: Workspace, *, review: bool = True) -> Deps:
         index=lambda: index(app, workspace, model),
         health=lambda light, keep: health(app, workspace, light=light, keep=keep),
         probe=lambda names: probe(app, workspace, names),
+        reclaim=lambda seconds: night_work.reclaim(app, workspace, seconds),
+        quality=lambda idle, seconds: night_work.quality(app, workspace, model, idle, seconds),
         reviewer=make(app.config.reviewer(), home=app.data) if review else None,
         draft=drafting(app, workspace),
     )

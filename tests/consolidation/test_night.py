@@ -17,7 +17,7 @@ from support.running import CAUSE, Running, make_running, talk_of_causes
 from consolidation.candidates import candidate_of
 from consolidation.commands import Hand, accepted, declined
 from consolidation.model import Candidate
-from consolidation.night import FILE, VERIFIED, Night, last, night
+from consolidation.night import FILE, RESERVE_S, VERIFIED, Night, last, night
 from consolidation.run import LOCK
 from consolidation.triggers import LEAST
 from transcript.curation import Author
@@ -30,7 +30,7 @@ from transcript.memory_told import Told
 
 LATER = "The issue is that `saveUser()` drops `created_at` for the rows of guests and of imported users."
 LAST = "The root cause is that `parseDate()` reads `08/09` as the ninth of August wherever no locale is set."
-PARTS = ["capture", "index", "consolidate", "verify", "project", "health", "self test"]
+PARTS = ["capture", "index", "consolidate", "verify", "project", "compact", "quality", "health", "self test"]
 
 
 @pytest.fixture
@@ -123,8 +123,14 @@ def broken(*_: object) -> int:
 
 @pytest.mark.parametrize(
     ("changes", "part"),
-    [({"capture": broken}, "capture"), ({"index": broken}, "index"), ({"probe": broken}, "self test")],
-    ids=["capture", "index", "self test"],
+    [
+        ({"capture": broken}, "capture"),
+        ({"index": broken}, "index"),
+        ({"reclaim": broken}, "compact"),
+        ({"quality": broken}, "quality"),
+        ({"probe": broken}, "self test"),
+    ],
+    ids=["capture", "index", "compact", "quality", "self test"],
 )
 def test_a_part_that_fails_is_named_and_keeps_no_later_one_from_its_work(
     changes: dict[str, Callable[..., int]], part: str, project: Running
@@ -139,6 +145,48 @@ def test_a_part_that_fails_is_named_and_keeps_no_later_one_from_its_work(
     assert states(done)["verify"] == "done"
     held = json.loads((project.workspace.run_dir / FILE).read_text())
     assert (held["state"], held["failed"]) == ("failed", list(done.failed))
+
+
+def test_what_can_wait_is_told_and_knows_whether_anything_was_new(project: Running) -> None:
+    asked: list[bool] = []
+
+    def quality(idle: bool, seconds: float) -> tuple[str, int, str]:
+        asked.append(idle)
+        return "done", 40, "61% of the best rank, 40 questions"
+
+    project.changes = {"reclaim": lambda seconds: ("done", 5_000_000, "81.0 MB -> 76.0 MB"), "quality": quality}
+
+    done = run(project)
+    run(project, NOW + timedelta(hours=1))
+
+    told = {part.name: (part.state, part.count, part.note) for part in done.parts}
+    assert told["compact"] == ("done", 5_000_000, "81.0 MB -> 76.0 MB")
+    assert told["quality"] == ("done", 40, "61% of the best rank, 40 questions")
+    assert asked == [False, True]
+
+
+@pytest.mark.parametrize(("within", "left"), [(RESERVE_S, None), (RESERVE_S + 1000, 1000)], ids=["short", "long"])
+def test_what_can_wait_leaves_the_time_of_a_short_night_to_what_must_be_done(
+    within: float, left: float | None, project: Running
+) -> None:
+    given: list[float] = []
+
+    def work(*arguments: Any) -> tuple[str, int, str]:
+        given.append(arguments[-1])
+        return "done", 1, ""
+
+    project.changes = {"reclaim": work, "quality": work}
+
+    done = night(project.deps(), project.settings, now=NOW, within_s=within)
+
+    assert done.state == "complete"
+    assert states(done)["self test"] == "done"
+    if left is None:
+        assert (states(done)["compact"], states(done)["quality"], given) == ("skipped", "skipped", [])
+        assert {part.note for part in done.parts if part.state == "skipped"} == {"no time left in this night"}
+    else:
+        assert len(given) == 2
+        assert all(0 < seconds < left for seconds in given)
 
 
 def test_a_dead_process_blocks_nobody(project: Running) -> None:

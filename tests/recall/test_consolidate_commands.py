@@ -108,7 +108,7 @@ def test_the_night_prints_a_table_and_cron_gets_its_exit_code(app: App) -> None:
     broken = CliRunner().invoke(cli, ["consolidate", "--nightly"], obj=App(app.env, app.cwd, app.data))
 
     assert [line[:12].strip() for line in said.splitlines()] == [
-        "capture", "index", "consolidate", "verify", "project", "health", "self test",
+        "capture", "index", "consolidate", "verify", "project", "compact", "quality", "health", "self test",
     ]  # fmt: skip
     assert busy == ""
     assert broken.exit_code == 1

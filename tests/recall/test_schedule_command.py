@@ -263,7 +263,8 @@ def test_a_projects_night_is_told_by_its_own_words(tmp_path, monkeypatch):
     told = {"state": "failed", "parts": [{"name": "index", "state": "failed"}, {"name": "verify", "state": "done"}]}
     in_place_of_the_night(
         monkeypatch,
-        "import os, sys; assert sys.argv[1:] == ['consolidate', '--nightly', '--json', '--wait', '30'], sys.argv\n"
+        "import os, sys\n"
+        "assert sys.argv[1:] == ['consolidate', '--nightly', '--json', '--wait', '30', '--within', '60'], sys.argv\n"
         f"assert os.getcwd() == {str(tmp_path)!r} and os.environ['RECALL_HOME'] == '/data'\n"
         f"assert 'RECALL_CHILD' not in os.environ; print({json.dumps(json.dumps(told))})",
     )
