@@ -83,7 +83,7 @@ class StandingFacts:
     critical_loaded: int = 0
     critical_chars: int = 0
     budget: int = 0
-    chars: int = 0  # of all that is told
+    chars: int = 0  # of all that is told, or would be if it had room
     no_room: tuple[str, ...] = ()  # identity, role, instructions, user, commands and skills that do not fit
     left_out: tuple[str, ...] = ()
     files: int = 0  # in folders of memories

@@ -39,7 +39,7 @@ def standing_facts(workspace: Workspace, data: Path, log: Log | None = None) -> 
         critical_loaded=sum(state == LOADED for _, state in critical),
         critical_chars=sum(len(one.text) for one, _ in critical),
         budget=budget,
-        chars=sum(len(one.text) for one in told),
+        chars=sum(len(one.text) for one, state in ranked if state in (LOADED, OVER)),
         no_room=tuple(one.key for one, state in ranked if state == OVER and one.layer != MEMORY),
         left_out=tuple(one.key for one, state in ranked if state == OVER),
         files=kept.files[0],

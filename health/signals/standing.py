@@ -42,17 +42,17 @@ def critical(s: StandingFacts) -> Signal:
 
 
 def room(s: StandingFacts) -> Signal:
-    """Return how much of the budget is told in every session; warns where a file other than a memory has no room."""
+    """Return how large all that is to be told is beside the budget; warns where it is larger."""
     return Signal(
         id="standing_budget",
         value={"chars": s.chars, "budget": s.budget, "no_room": len(s.no_room)},
         unit="count",
-        level=Level.WARN if s.no_room else Level.OK,
-        text=f"{s.chars:,} of {s.budget:,} characters told"
+        level=Level.WARN if s.chars > s.budget else Level.OK,
+        text=f"{s.chars:,} of {s.budget:,} characters"
         + (f"; {counted(len(s.no_room), 'file has', 'files have')} no room" if s.no_room else ""),
         meaning="All that every session carries: who and for whom, instructions, critical memories; each turn pays it.",
         action="run 'recall session-start' and shorten the largest, or raise what 'recall config standing.chars' shows"
-        if s.no_room
+        if s.chars > s.budget
         else "",
         details=s.no_room[:20],
     )
@@ -138,10 +138,10 @@ KNOWN = (
         one(lambda f: room(f.standing)),
         Area.LOADING,
         "standing.json",
-        warn="a file has no room",
-        why_never="critical memories have a signal of their own",
+        warn="more than the budget",
+        why_never="what is critical and has no room fails by itself",
         remedy="session-start",
-        rows="LCA-12.1-05",
+        rows="LCA-6.1-08, LCA-12.1-05",
     ),
     Known(
         "standing_files",

@@ -90,7 +90,7 @@ def test_an_identity_without_room_is_named_although_no_memory_is_lost(memory):
 
     over = found["standing_budget"]
     assert (fits.level, fits.value) == (Level.OK, {"chars": 26, "budget": 1_000, "no_room": 0})
-    assert (over.level, over.value) == (Level.WARN, {"chars": 26, "budget": 1_000, "no_room": 1})
+    assert (over.level, over.value) == (Level.WARN, {"chars": 2_025, "budget": 1_000, "no_room": 1})
     assert [name.split(":")[-1] for name in over.details] == ["USER.md"]
     assert found["standing_critical"].level is Level.OK
 

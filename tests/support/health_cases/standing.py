@@ -7,7 +7,7 @@ from support.health_cases import DAY, FAIL, NOW, OK, WARN, WELL, Case
 
 GOOD = StandingFacts(
     expected=True, identity=1, entries=9, critical=8, critical_loaded=8, critical_chars=9_000, budget=50_000,
-    chars=12_000, files=292, loaded=292,
+    chars=50_000, files=292, loaded=292,
 )  # fmt: skip
 WARNS = (OK, WARN, WARN)
 
@@ -36,10 +36,10 @@ CASES = {
         (OK, OK, FAIL),
     ),
     "standing_budget": case(
-        {"chars": 49_000, "no_room": ("project:WORK.md",)},
-        {"chars": 50_000, "no_room": tuple(f"project:{n}.md" for n in range(40))},
-        ("12,000 of 50,000 characters told", "49,000 of 50,000 characters told; 1 file has no room",
-         "50,000 of 50,000 characters told; 40 files have no room"),
+        {"chars": 50_001, "no_room": ("project:WORK.md",)},
+        {"chars": 185_000, "no_room": tuple(f"project:{n}.md" for n in range(40))},
+        ("50,000 of 50,000 characters", "50,001 of 50,000 characters; 1 file has no room",
+         "185,000 of 50,000 characters; 40 files have no room"),
     ),
     "standing_files": case(
         {"failed": ("a.md: no UTF-8",)}, {"loaded": 230, "failed": tuple(f"{n}.md: nested keys" for n in range(62))},
