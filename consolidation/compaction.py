@@ -1,6 +1,7 @@
 """Whether what a compaction took out of a session's window was safe by then."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 from consolidation.stats import Checkpoint, checkpoint_of, told
@@ -10,6 +11,14 @@ from transcript.log import Log
 from transcript.sieve import Sieve
 
 NONE, UNPROTECTED, PROTECTED, OK = "none", "unprotected", "protected", "ok"
+
+
+@dataclass(frozen=True, slots=True)
+class Compacted:
+    """A session's last compaction: its state, and whether a checkpoint that holds for it was made before it."""
+
+    state: str
+    prepared: bool
 
 
 def state(log: Log, session: str) -> str:
@@ -23,6 +32,11 @@ def state(log: Log, session: str) -> str:
 
 def states(log: Log, events: Iterable[tuple[Event, Mapping[str, Any]]]) -> dict[str, str]:
     """Return the state of the last compaction of every session that was compacted; events as `stats.told` has them."""
+    return {name: one.state for name, one in compacted(log, events).items()}
+
+
+def compacted(log: Log, events: Iterable[tuple[Event, Mapping[str, Any]]]) -> dict[str, Compacted]:
+    """Return the last compaction of every session that was compacted; events as `stats.told` has them."""
     boundaries: dict[str, Event] = {}
     made: list[Checkpoint] = []
     for event, body in events:
@@ -30,7 +44,7 @@ def states(log: Log, events: Iterable[tuple[Event, Mapping[str, Any]]]) -> dict[
             boundaries[event.session] = event
         elif event.type == "checkpoint" and body.get("state") == "complete":
             made.append(checkpoint_of(event, body))
-    return {name: _judged(made, _last_before(log, boundary)) for name, boundary in boundaries.items()}
+    return {name: _judged(made, boundary, _last_before(log, boundary)) for name, boundary in boundaries.items()}
 
 
 def _last_before(log: Log, boundary: Event) -> int:
@@ -44,8 +58,7 @@ def _is_before(event: Event, boundary: Event) -> bool:
     return event.session == boundary.session and event.seq < boundary.seq and event.type not in ("recall", "prune")
 
 
-def _judged(made: Sequence[Checkpoint], last: int) -> str:
+def _judged(made: Sequence[Checkpoint], boundary: Event, last: int) -> Compacted:
     safe = [one for one in made if one.through >= last]
-    if not safe:
-        return UNPROTECTED
-    return OK if any(one.whole for one in safe) else PROTECTED
+    found = UNPROTECTED if not safe else OK if any(one.whole for one in safe) else PROTECTED
+    return Compacted(found, any(one.seq < boundary.seq for one in safe))

@@ -26,6 +26,7 @@ class MemoryFacts:
     triggers: Mapping[str, int] = field(default_factory=dict)
     due: Mapping[str, str] = field(default_factory=dict)  # trigger -> why
     compactions: Mapping[str, int] = field(default_factory=dict)  # state -> sessions
+    compactions_unprepared: int = 0  # of those, before which no checkpoint was made
     nightly_at: float | None = None
     nightly_state: str = ""
     nightly_failed: tuple[str, ...] = ()  # parts
@@ -66,6 +67,8 @@ class WindowFacts:
     covered: int = 0  # summaries of compactions
     absent: int = 0  # turns that they cover and the record lacks
     harness: str = ""  # of the newest session
+    host_tokens: int = 0  # what its model's window takes
+    window_tokens: int = 0  # what our own thresholds are shares of
     limit_tokens: int = 0  # at which it compacts
     limit_known: bool = False
     checkpoint_tokens: int = 0  # at which we make a checkpoint, 0 for never

@@ -5,7 +5,7 @@ from datetime import datetime
 from pathlib import Path
 
 from consolidation import night
-from consolidation.compaction import states
+from consolidation.compaction import compacted
 from consolidation.keys import KeyStore
 from consolidation.stats import checkpoints, stats, told
 from consolidation.triggers import due
@@ -29,7 +29,7 @@ def memory_facts(
     log = log or Log(workspace)
     try:
         events = told(log)
-        compacted = states(log, events)
+        compactions = compacted(log, events).values()
     except RecordError:  # what is wrong with the record has signals of its own
         return MemoryFacts()
     state, ends, made, last = fold_events(events), stats(events), checkpoints(events), night.last(workspace)
@@ -48,7 +48,8 @@ def memory_facts(
         fixed=made.fixed,
         triggers=made.triggers,
         due={one.trigger: one.why for one in due(state, settings, now)},
-        compactions=Counter(compacted.values()),
+        compactions=Counter(one.state for one in compactions),
+        compactions_unprepared=sum(not one.prepared for one in compactions),
         nightly_at=_seconds(str(last.get("at", ""))),
         nightly_state=str(last.get("state", "")),
         nightly_failed=tuple(map(str, last.get("failed", ()))),

@@ -42,6 +42,8 @@ def window_facts(
         covered=covered,
         absent=absent,
         harness=harness,
+        host_tokens=host.tokens,
+        window_tokens=settings.window_tokens or host.limit,
         limit_tokens=host.limit,
         limit_known=host.known,
         checkpoint_tokens=window_host.checkpoint_at(settings, host),

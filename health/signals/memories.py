@@ -101,17 +101,19 @@ def due(m: MemoryFacts) -> Signal:
 
 
 def compactions(m: MemoryFacts) -> Signal:
-    """Return how many sessions were compacted before a checkpoint had read them."""
+    """Return how many compacted sessions a checkpoint has read, and how many had none before; warns for unread ones."""
     total = sum(m.compactions.values())
-    safe = m.compactions.get("ok", 0)
-    open_ones = m.compactions.get("unprotected", 0)
+    open_ones, in_part = m.compactions.get("unprotected", 0), m.compactions.get("protected", 0)
+    text = f"{total - open_ones:,} of {counted(total, 'compacted session')} kept by a checkpoint" if total else "none"
+    text += f", {in_part:,} by one that left steps out" if in_part else ""
+    text += f"; before {m.compactions_unprepared:,} there was none" if m.compactions_unprepared else ""
     return Signal(
         id="compactions",
-        value=dict(m.compactions),
+        value={**m.compactions, "without_checkpoint_before": m.compactions_unprepared},
         unit="count",
         level=Level.WARN if open_ones else Level.OK,
-        text=f"{safe:,} of {counted(total, 'compacted session')} kept by a checkpoint" if total else "none",
-        meaning="A compaction is safe once a checkpoint has read what it took away, with archive and index checked.",
+        text=text,
+        meaning="A compaction is safe once a checkpoint has read what it took away; best is one before it.",
         action="run 'recall checkpoint'" if open_ones else "",
     )
 

@@ -18,6 +18,8 @@ def trigger(w: WindowFacts) -> Signal:
         id="window_trigger",
         value={
             "harness": w.harness,
+            "window": w.window_tokens,
+            "host_window": w.host_tokens,
             "checkpoint": w.checkpoint_tokens,
             "compaction": w.limit_tokens,
             "margin": w.limit_tokens - w.checkpoint_tokens if w.checkpoint_tokens else None,
@@ -28,6 +30,7 @@ def trigger(w: WindowFacts) -> Signal:
         text=text,
         meaning="A window that fills is kept by a checkpoint before the harness compacts it.",
         action=w.fault.rpartition("; ")[2] if w.fault else "",
+        details=(f"window taken as {w.window_tokens:,} tokens, of {w.harness} {w.host_tokens:,}",) if w.harness else (),
     )
 
 

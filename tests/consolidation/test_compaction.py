@@ -8,6 +8,7 @@ from support.record import NOW, make_draft
 from support.running import CAUSE, Running, make_running, talk_of_causes
 
 from consolidation import archive, compaction
+from consolidation.stats import told
 from transcript.native import NativeStore
 
 SOURCE = "0123456789abcdef"
@@ -39,6 +40,21 @@ def test_only_a_checkpoint_before_it_with_archive_and_index_makes_a_compaction_o
 
     assert (before, alone, without_archive) == ("none", "unprotected", "protected")
     assert compaction.state(project.log, "s1") == "ok"
+
+
+def test_a_compaction_is_prepared_when_a_checkpoint_came_before_it_and_not_after(project: Running) -> None:
+    """LCA-D-05H."""
+
+    def prepared() -> list[bool]:
+        return [one.prepared for one in compaction.compacted(project.log, told(project.log)).values()]
+
+    compact(project)
+    project.run("pre_compact")
+    after = prepared()
+    compact(project, "second")
+
+    assert (after, prepared()) == ([False], [True])
+    assert compaction.state(project.log, "s1") == "protected"
 
 
 def test_a_failed_checkpoint_protects_nothing(project: Running) -> None:

@@ -75,12 +75,14 @@ def test_emergencies_and_cut_files_are_counted(log: Log) -> None:
 
 
 def test_the_margin_to_the_harnesss_compaction_is_told_and_none_is_a_failure(log: Log) -> None:
-    """The lowest compaction that was seen counts: 90,000."""
+    """LCA-D-05H. The lowest compaction that was seen counts: 90,000."""
     well = window.trigger(found(log))
     late = window.trigger(found(log, ConsolidationSettings(window_tokens=200_000)))
 
     assert well.text == "checkpoint at 63,000 tokens, claude-code compacts at 90,000"
     assert well.value["margin"] == 27_000  # type: ignore[index]
+    assert (well.value["window"], well.value["host_window"]) == (90_000, 200_000)  # type: ignore[index]
+    assert late.details == ("window taken as 200,000 tokens, of claude-code 200,000",)
     assert (well.level, late.level) == (Level.OK, Level.FAIL)
     assert late.action.startswith("set consolidation.window_tokens to 0")
 

@@ -45,8 +45,10 @@ CASES = {
         ("nothing", "bloat: 501 memories", "bloat: 501 memories; decay: 9 expired"),
     ),
     "compactions": case(
-        {"compactions": {"ok": 1, "unprotected": 1}}, {"compactions": {"unprotected": 78}},
-        ("2 of 2 compacted sessions kept", "1 of 2 compacted sessions kept", "0 of 78"), compactions={"ok": 2},
+        {"compactions": {"protected": 1, "unprotected": 1}, "compactions_unprepared": 2},
+        {"compactions": {"unprotected": 78}, "compactions_unprepared": 78},
+        ("2 of 2 compacted sessions kept", "1 of 2 compacted sessions kept by a checkpoint, 1 by one",
+         "0 of 78 compacted sessions kept by a checkpoint; before 78 there was none"), compactions={"ok": 2},
     ),
     "nightly_last": case(
         {"nightly_at": NOW - 60, "nightly_state": "failed", "nightly_failed": ("verify",)},

@@ -5,7 +5,10 @@ from dataclasses import replace
 from health.facts_memories import WindowFacts
 from support.health_cases import FAIL, OK, WARN, WELL, Case
 
-GOOD = WindowFacts(harness="claude-code", limit_tokens=155_000, limit_known=True, checkpoint_tokens=124_000, covered=2)
+GOOD = WindowFacts(
+    harness="claude-code", host_tokens=200_000, window_tokens=155_000, limit_tokens=155_000, limit_known=True,
+    checkpoint_tokens=124_000, covered=2,
+)  # fmt: skip
 LATE = "the checkpoint comes after it; set consolidation.window_tokens to 0"
 
 
@@ -15,9 +18,9 @@ def held(**changes):
 
 CASES = {
     "window_trigger": Case(
-        held(limit_known=False), held(checkpoint_tokens=700_000, fault=LATE),
+        held(limit_known=False), held(checkpoint_tokens=700_000, window_tokens=1_000_000, fault=LATE),
         ("checkpoint at 124,000 tokens, claude-code compacts at 155,000", "155,000 (a guess)",
-         "checkpoint at 700,000 tokens, claude-code compacts at 155,000"), (OK, OK, FAIL),
+         "window taken as 1,000,000 tokens, of claude-code 200,000"), (OK, OK, FAIL),
         healthy=held(),
     ),
     "window_refused": Case(
