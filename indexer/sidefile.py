@@ -83,12 +83,12 @@ class SideFile:
         rows = len(self._ids)
         if rows == 0 or k == 0:
             return []
-        spare = len(allowed.excluded) * KINDS if allowed is not None else 0
         if rows <= self._exact_rows:
             at = _kept(self._ids, allowed)
             similarity = self._vectors @ query  # picking rows first would copy nearly all of them
-            top = top_positions(similarity if at is None else similarity[at], k + spare)
+            top = top_positions(similarity if at is None else similarity[at], k)
             return self._exact(query, top if at is None else at[top], k, None)
+        spare = len(allowed.excluded) * KINDS if allowed is not None else 0
         at = self._by_bits(query, max(self._candidates, 4 * k) + spare, allowed)
         coarse = (self._small[at] @ query) * self._scale[at]
         at = at[top_positions(coarse, 2 * k + spare)]
