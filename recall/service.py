@@ -31,6 +31,7 @@ from transcript.paths import runtime_dir, secure_dir, write_atomic
 
 BACKLOG = 128
 LONGEST_HEADER = 4096
+LARGEST_FIGURE = 1 << 40
 LONGEST_ANSWER = 1 << 16
 TIDY_EVERY = 20  # answers
 
@@ -253,6 +254,14 @@ def socket_path(data: Path, env: Mapping[str, str]) -> Path:
     return runtime_dir(data, env) / f"serve-{zlib.crc32(os.fsencode(data)):08x}.sock"
 
 
+def _is_said(name: str, value: object) -> bool:
+    """Whether a service of ours may say that of itself: its process is signalled, its figures are reckoned with."""
+    if name in ("version", "site", "socket"):
+        return isinstance(value, str)
+    known = isinstance(value, int | float) and not isinstance(value, bool) and 0 <= value < LARGEST_FIGURE
+    return known and (name == "up_s" or isinstance(value, int)) and (name != "pid" or value != 0)
+
+
 class Question:
     """A question to a running service: sent at once, its answer taken when it is wanted, so that nobody need wait."""
 
@@ -275,7 +284,7 @@ class Question:
     def answer(self) -> dict[str, object] | None:
         """Return what the service says, None where none does within the time, which began with the question."""
         if self._talk is not None:
-            with contextlib.suppress(OSError, ValueError, TypeError):  # the last two: no service of ours
+            with contextlib.suppress(OSError, ValueError, TypeError, RecursionError):  # but for the first: none of ours
                 self._said = self._received(self._talk)
             self._close()
         return self._said
@@ -291,6 +300,9 @@ class Question:
         head, _, answer = parts.partition(b"\n")
         words = head.split()
         found = json.loads(answer) if answer else {}
+        is_ours = words[:1] == [b"recall"] and isinstance(found, dict)
+        if not is_ours or not all(_is_said(name, value) for name, value in found.items()):
+            raise ValueError("that is no service of ours")
         return {"answer": words[2].decode() if len(words) > 2 else "", **found}
 
     def _close(self) -> None:

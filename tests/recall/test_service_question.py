@@ -18,6 +18,11 @@ from transcript.paths import secure_dir
 
 pytestmark = pytest.mark.skipif(not hasattr(socket, "AF_UNIX") or os.name == "nt", reason="no service here")
 LATER = 1000.0
+ODD = [
+    *((b"pid", value) for value in (b"-1", b"0", b"true", b'"7"', b"1e999", b"[]")),  # it is signalled
+    *((b"up_s", value) for value in (b"NaN", b'"long"', b"null")),
+    *((b"memory_mb", b"1.5"), (b"version", b"7"), (b"site", b"{}")),
+]
 
 
 @pytest.fixture
@@ -63,8 +68,15 @@ def test_one_that_hangs_is_not_waited_for_once_its_time_is_over(data, hung, monk
 
 @pytest.mark.parametrize(
     "said",
-    [b"recall 1 ok 3\n{}}", b"recall 1 ok 2\n[]", b"recall 1 ok 2\n\xff\xfe", b"x" * (service.LONGEST_ANSWER * 2)],
-    ids=["no JSON", "no object", "no text", "endless"],
+    [
+        *(b"recall 1 ok 3\n{}}", b"recall 1 ok 2\n[]", b"recall 1 ok 2\n\xff\xfe", b"x" * (service.LONGEST_ANSWER * 2)),
+        *(b"", b'{"pid": 7}', b"recall 1 ok 9\n" + b"[" * (service.LONGEST_ANSWER // 2)),
+        *(b'recall 1 ok 9\n{"%s": %s}' % pair for pair in ODD),
+    ],
+    ids=[
+        *("no JSON", "no object", "no text", "endless", "nothing", "no head", "too deep"),
+        *(b" ".join(pair).decode() for pair in ODD),
+    ],
 )
 def test_what_is_no_answer_of_ours_is_none(data, hung, said):
     hung.setblocking(True)
