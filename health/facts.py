@@ -170,6 +170,7 @@ class HookFacts:
     harness: str
     installed: bool = False
     drift: str = ""
+    untrusted: str = ""  # which file of the harness says that it skips the hook
     launcher_ok: bool | None = None
     installed_at: float | None = None
     last_fired: float | None = None

@@ -127,7 +127,9 @@ def gather(
         index=index,
         index_runs=read("index_runs", lambda: index_run_facts(workspace, log), IndexRunFacts()),
         capture=capture,
-        hooks=read("hooks", lambda: hook_facts(workspace, data, now=at, native_last_write=written, since=since), ())
+        hooks=read(
+            "hooks", lambda: hook_facts(workspace, data, env, now=at, native_last_write=written, since=since), ()
+        )
         if hooked
         else (),
         backend=read("interpreter", lambda: interpreter_facts(data, backend), backend),

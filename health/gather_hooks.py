@@ -15,6 +15,7 @@ from typing import Any
 from health.facts import HookFacts, TurnFacts
 from health.facts_machine import BackendFacts
 from health.gather_replaced import replaced_items
+from health.hook_trust import untrusted
 from recall import hook_counters, hook_registry, hooks_install, launcher, ledger
 from recall.contracts import CONTRACTS
 from recall.gate import BELOW_FLOOR
@@ -41,7 +42,13 @@ _PROBE = (
 
 
 def hook_facts(
-    workspace: Workspace, data: Path, *, now: float, native_last_write: Mapping[str, float], since: float | None = None
+    workspace: Workspace,
+    data: Path,
+    env: Mapping[str, str],
+    *,
+    now: float,
+    native_last_write: Mapping[str, float],
+    since: float | None = None,
 ) -> tuple[HookFacts, ...]:
     """Return the hook of each harness that has one here: installed where, when it fired, how often it failed lately.
 
@@ -55,7 +62,11 @@ def hook_facts(
     names = [name for name in CONTRACTS if any(entry.harness == name for entry in here)] or [CLAUDE_CODE]
     return tuple(
         _hook(
-            _fired(data, name, counted, native_last_write, workspace.id), [e for e in here if e.harness == name], data
+            _fired(data, name, counted, native_last_write, workspace.id),
+            [entry for entry in here if entry.harness == name],
+            data,
+            workspace.root,
+            env,
         )
         for name in names
     )
@@ -76,7 +87,7 @@ def _fired(
     )
 
 
-def _hook(known: HookFacts, here: list[Installed], data: Path) -> HookFacts:
+def _hook(known: HookFacts, here: list[Installed], data: Path, root: Path | None, env: Mapping[str, str]) -> HookFacts:
     if not here:
         return known
     return replace(
@@ -84,6 +95,7 @@ def _hook(known: HookFacts, here: list[Installed], data: Path) -> HookFacts:
         installed=True,
         installed_at=min(datetime.fromisoformat(entry.at).timestamp() for entry in here),
         drift="; ".join(filter(None, (_drift(entry, data) for entry in here))),
+        untrusted="; ".join(filter(None, (untrusted(entry, root, env) for entry in here))),
         launcher_ok=not launcher.problem(data),
     )
 

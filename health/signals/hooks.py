@@ -38,6 +38,21 @@ def installed(hook: HookFacts) -> Signal:
     )
 
 
+def trusted(hook: HookFacts) -> Signal:
+    """Return whether the harness runs the hook; warns where its own files say no and none has fired since it is in."""
+    fired = hook.last_fired is not None and hook.last_fired >= (hook.installed_at or 0.0)
+    skips = hook.installed and bool(hook.untrusted) and not fired
+    return Signal(
+        id=f"hook_trusted.{hook.harness}",
+        value=not skips,
+        unit="flag",
+        level=Level.WARN if skips else Level.OK,
+        text=f"{hook.harness}: " + (f"skips the hook: {hook.untrusted}" if skips else "nothing says that it skips it"),
+        meaning="Some harnesses run a hook only once a person has let them, and say nothing until then.",
+        action=TRUST.get(hook.harness, f"start {hook.harness} anew") if skips else "",
+    )
+
+
 def heartbeat(hook: HookFacts, now: float, *, warn_seconds: float = 1800, fail_seconds: float = 7200) -> Signal:
     """Return when the hook fired last; silence while the harness's own log grows fails.
 
@@ -99,6 +114,14 @@ KNOWN = (
         remedy="enable-hooks *",
         safe=True,
         rows="LCA-6.1-06",
+    ),
+    Known(
+        "hook_trusted.*",
+        lambda f: [trusted(hook) for hook in f.hooks],
+        Area.OPERATIONS,
+        "files of the harness",
+        warn="they trust neither hook nor folder, and none fired",
+        why_never="hook_last_fired fails where the harness works meanwhile",
     ),
     Known(
         "hook_last_fired.*",

@@ -29,8 +29,7 @@ def place(tmp_path):
 
 
 def hooks(place, **written):
-    workspace, data, _ = place
-    (found,) = hook_facts(workspace, data, now=NOW.timestamp(), native_last_write=written)
+    (found,) = hook_facts(*place, now=NOW.timestamp(), native_last_write=written)
     return found
 
 
@@ -101,7 +100,7 @@ def test_failures_are_counted_and_ordinary_events_are_not(place):
     for kind in ("payload_not_json", "payload_not_json", "service_gone", "payload_other_harness", "tokens_estimated"):
         hook_counters.add(data, "claude-code", kind)
 
-    (found,) = hook_facts(place[0], data, now=0.0, native_last_write={})
+    (found,) = hook_facts(*place, now=0.0, native_last_write={})
 
     assert dict(found.failures) == {"payload_not_json": 2}
 

@@ -7,6 +7,14 @@ CASES = {
         hooked(installed=False), hooked(drift="/home/dev/.claude/settings.json no longer holds all that we wrote"),
         ("claude-code: installed", "not installed", "installed, but changed: /home/dev/.claude/settings.json"),
     ),
+    "hook_trusted.*": Case(
+        hooked(untrusted="config.toml names no review of hooks.json", installed_at=NOW - HOUR, last_fired=None),
+        hooked(untrusted="config.toml does not trust shop", installed_at=NOW - HOUR, last_fired=NOW - HOUR - 1),
+        ("nothing says that it skips it", "claude-code: skips the hook: config.toml names no review",
+         "skips the hook: config.toml does not trust shop"),
+        (OK, WARN, WARN),
+        healthy=hooked(untrusted="config.toml names no review", installed_at=NOW - HOUR, last_fired=NOW - HOUR),
+    ),
     "hook_last_fired.*": Case(
         hooked(last_fired=NOW - 3 * HOUR, native_last_write=NOW - 3 * HOUR + 1801),
         hooked(last_fired=NOW - 3 * HOUR, native_last_write=NOW - HOUR + 1),
