@@ -159,6 +159,7 @@ BROKEN = {
     "more than any disk": (lambda p: rewritten(p, files=files_with(p, 0, size=10**30)), "was changed or damaged"),
     "names that are none": (lambda p: rewritten(p, files=files_with(p, 0, stored=[1])), "was changed or damaged"),
     "an end that is none": (lambda p: rewritten(p, head=head_with(p, segment="1")), "was changed or damaged"),
+    "segments that it lacks": (lambda p: rewritten(p, head=head_with(p, segment=10**9)), "was changed or damaged"),
     "an end nobody reaches": (lambda p: rewritten(p, head=head_with(p, segment=10**30)), "was changed or damaged"),
     "no manifest": (lambda place: (place / MANIFEST).unlink(), "holds no backup"),
     "a newer version": (
