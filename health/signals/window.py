@@ -30,7 +30,9 @@ def trigger(w: WindowFacts) -> Signal:
         text=text,
         meaning="A window that fills is kept by a checkpoint before the harness compacts it.",
         action=w.fault.rpartition("; ")[2] if w.fault else "",
-        details=(f"window taken as {w.window_tokens:,} tokens, of {w.harness} {w.host_tokens:,}",) if w.harness else (),
+        details=(f"window taken as {counted(w.window_tokens, 'token')}, of {w.harness} {w.host_tokens:,}",)
+        if w.harness
+        else (),
     )
 
 
