@@ -90,6 +90,7 @@ class IndexFacts:
     stale: int = 0
     vectors_compared: int = 0  # with those that the model makes of their texts now
     failures: tuple[str, ...] = ()
+    aside: tuple[str, ...] = ()
     orphan_vectors: int = 0
     orphan_pointers: int = 0
     words_missing: int = 0
@@ -99,7 +100,7 @@ class IndexFacts:
     last_run: float | None = None
     implausible_times: int = 0
     secrets_masked: int = 0
-    writers: Mapping[str, str] = field(default_factory=dict)  # that registered -> when each wrote last
+    writers: Mapping[str, Mapping[str, str]] = field(default_factory=dict)  # that registered -> audit.Writers.seen
     unaccounted: int = 0  # rows more, or less, than our writer counted
     own_text: int = 0  # passages that hold what recall itself had shown
     prompts: int = 0  # passages of prompts

@@ -135,6 +135,7 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
         truncated=made.truncated,
         zero=made.zero,
         failures=made.failures,
+        aside=made.aside,
         orphan_vectors=agree.orphan_vectors,
         orphan_pointers=agree.orphan_pointers,
         words_missing=agree.words_missing,

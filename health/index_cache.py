@@ -11,7 +11,7 @@ from transcript.paths import read_derived, write_atomic
 from transcript.workspace import Workspace
 
 FILE = "index-facts.json"
-COUNTED_BY = 7  # raised when the figures are counted in another way
+COUNTED_BY = 8  # raised when the figures are counted in another way
 MADE_OF = "made_of"
 
 
@@ -31,13 +31,19 @@ def state(workspace: Workspace, settings: IndexSettings) -> list[object]:
 
 
 def kept(workspace: Workspace, made_of: list[object] | None = None) -> IndexFacts | None:
-    """Return the figures that were counted last, of files in that state where one is given; None without such."""
+    """Return the figures that were counted last, of files in that state where one is given; None without such.
+
+    Those that another version counted in another way are none.
+    """
     held = dict(read_derived(workspace.run_dir / FILE))
     state_then = held.pop(MADE_OF, None)
+    if not isinstance(state_then, list) or state_then[:1] != [COUNTED_BY]:
+        return None
     if made_of is not None and state_then != made_of:
         return None
     try:
-        return IndexFacts(**{**held, "failures": tuple(held["failures"]), "longest_hold": _pair(held["longest_hold"])})
+        lists = {name: tuple(held[name]) for name in ("failures", "aside")}
+        return IndexFacts(**{**held, **lists, "longest_hold": _pair(held["longest_hold"])})
     except (TypeError, KeyError):
         return None
 

@@ -15,6 +15,7 @@ from indexer.rows import IMPLAUSIBLE_TIME, SOURCE_CLASSES
 from indexer.store import Store
 from indexer.store_write import OPTED_OUT
 from indexer.vectors import KINDS, NumpyVec
+from transcript.telling import counted
 
 MOST_VECTORS = 300_000  # above it their lengths are not looked at: all of them would have to be in memory
 FLOAT_BYTES = 4
@@ -52,6 +53,7 @@ class Embeddings:
     truncated: int
     zero: int | None
     failures: tuple[str, ...]
+    aside: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,8 +149,12 @@ def embeddings(store: Store, *, crashes: int = SET_ASIDE) -> Embeddings:
     """Count vectors, failures, rows set aside after crashes, cut texts, and vectors without a direction."""
     g = store.generation
     state = f"embed_state_{g}"
-    sql = f"SELECT id, error FROM {state} WHERE error <> '' ORDER BY id LIMIT {MOST_SHOWN}"
+    sql = f"SELECT id, error FROM {state} WHERE error <> '' AND crashes < {crashes} ORDER BY id LIMIT {MOST_SHOWN}"
     failures = tuple(f"chunk {number}: {str(error)[:160]}" for number, error in store.run(sql))
+    sql = f"SELECT id, crashes FROM {state} WHERE crashes >= {crashes} ORDER BY id LIMIT {MOST_SHOWN}"
+    aside = tuple(
+        f"chunk {number}: {counted(int(times), 'process', 'processes')} died on it" for number, times in store.run(sql)
+    )
     ids = store.vectors.ids()
     return Embeddings(
         vectors=len(ids),
@@ -157,6 +163,7 @@ def embeddings(store: Store, *, crashes: int = SET_ASIDE) -> Embeddings:
         truncated=_one(store, f"SELECT count(*) FROM {state} WHERE truncated <> 0"),
         zero=_without_direction(store) if len(ids) <= MOST_VECTORS else None,
         failures=failures,
+        aside=aside,
     )
 
 
@@ -200,16 +207,22 @@ def secrets_masked(store: Store) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Writers:
-    """Who wrote this index: name -> when last, and by how many the rows differ from those that our writer counted."""
+    """Who wrote this index, and by how many the rows differ from those that our writer counted.
 
-    seen: dict[str, str]
+    Of each by its name: `version`, `host` ("" where it was not noted) and `last_write`.
+    """
+
+    seen: dict[str, dict[str, str]]
     unaccounted: int
 
 
 def writers(store: Store) -> Writers:
     """Return who wrote the index; a program that registers nowhere shows as rows that no run accounts for."""
     g = store.generation
-    seen = {str(name): str(last) for name, last in store.run("SELECT name, last_seen FROM index_writers ORDER BY name")}
+    noted = "host" in {name for (name,) in store.run("SELECT name FROM pragma_table_info('index_writers')")}
+    sql = f"SELECT name, version, {'host' if noted else repr('')}, last_seen FROM index_writers ORDER BY name"
+    named = ("version", "host", "last_write")
+    seen = {str(name): dict(zip(named, map(str, held), strict=True)) for name, *held in store.run(sql)}
     # One statement, so that rows that come in meanwhile are in both counts or in neither.
     sql = f"SELECT (SELECT count(*) FROM chunk_{g}) - n_chunks FROM generation WHERE id = ?"
     return Writers(seen, _one(store, sql, (g,)))

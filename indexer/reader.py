@@ -27,7 +27,7 @@ from indexer.rows import (
 from transcript.canonical import ID_LENGTH
 from transcript.errors import IndexMissing, IndexNewer, IndexUnreadable
 
-SCHEMA_VERSION = 6
+SCHEMA_VERSION = 7
 Execute = Callable[[str, tuple[Any, ...]], Iterable[tuple[Any, ...]]]
 _MANY = 500  # bound parameters of one statement
 

@@ -249,7 +249,9 @@ MIGRATIONS: tuple[tuple[int, str | Callable[[Execute], None]], ...] = (
     (4, _add_standing),
     (5, _pack),
     (6, _trim),
+    (7, "ALTER TABLE index_writers ADD COLUMN host TEXT NOT NULL DEFAULT ''"),
 )
+REWRITES = 6  # the last step that writes tables anew
 
 
 def migrate(execute: Execute, *, now: str) -> bool:
@@ -276,7 +278,7 @@ def migrate(execute: Execute, *, now: str) -> bool:
             execute("INSERT INTO migration VALUES (?, ?)", (number, now))
             execute("UPDATE meta SET value = ? WHERE key = 'schema'", (str(number),))
         execute("COMMIT")
-    return 0 < held < SCHEMA_VERSION
+    return 0 < held < REWRITES
 
 
 def held(path: Path) -> int | None:

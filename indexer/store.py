@@ -315,13 +315,14 @@ class Store(Reader):
         self.run("VACUUM")
         self.checkpoint()
 
-    def register_writer(self, name: str, version: str, now: datetime) -> None:
-        """Note which program writes this index."""
+    def register_writer(self, name: str, version: str, now: datetime, *, host: str = "") -> None:
+        """Note which program writes this index, and on which machine."""
         stamp = now.isoformat()
         self.run(
-            "INSERT INTO index_writers VALUES (?, ?, ?, ?) ON CONFLICT (name) DO UPDATE SET version = excluded.version,"
+            "INSERT INTO index_writers (name, version, host, first_seen, last_seen) VALUES (?, ?, ?, ?, ?)"
+            " ON CONFLICT (name) DO UPDATE SET version = excluded.version, host = excluded.host,"
             " last_seen = excluded.last_seen",
-            (name, version, stamp, stamp),
+            (name, version, host, stamp, stamp),
         )
 
     def note_run(self, kind: str, report: dict[str, Any], now: datetime) -> None:

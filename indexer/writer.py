@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import platform
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -95,7 +96,7 @@ def index(
     try:
         store.ensure_generation(shape_of(settings, embedder))
         with store.transaction(changes=False):
-            store.register_writer(WRITER, str(store.meta().schema), now)
+            store.register_writer(WRITER, str(store.meta().schema), now, host=platform.node())
         read = position(store.meta().watermark)
         catch_up(Log(workspace), store, through=read.seq if read else 0)
         held = store.meta().n_chunks

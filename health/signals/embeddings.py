@@ -31,6 +31,7 @@ def set_aside(index: IndexFacts) -> Signal:
         limits=NONE_ALLOWED_WARN,
         meaning="Rows during which the process died twice; they are found by words only.",
         action="look at them with 'recall index status'; 'recall index --retry' tries them again",
+        details=index.aside,
     )
 
 

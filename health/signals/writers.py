@@ -1,5 +1,7 @@
 """Who writes the index: our writer registers and counts its rows, so another one shows."""
 
+from collections.abc import Mapping
+
 from health.facts import IndexFacts
 from health.known import Area, Known, indexed
 from health.signal import Level, Signal
@@ -17,14 +19,24 @@ def index_writers(index: IndexFacts) -> Signal:
         parts.append(f"no run accounts for {counted(abs(more), 'row')}{fewer}")
     return Signal(
         id="index_writers",
-        value={"writers": dict(index.writers), "unknown": len(unknown), "unaccounted": more},
+        value={
+            "writers": [{"writer": name, **of} for name, of in index.writers.items()],
+            "unknown": len(unknown),
+            "unaccounted": more,
+        },
         unit="names",
         level=Level.FAIL if parts else Level.OK,
         text="; ".join(parts) or (f"{WRITER} alone" if index.writers else "nobody yet"),
         meaning="What another program writes into the index is not made from the record, and comes back.",
         action="find and stop what else writes this file, then run 'recall index compact'" if parts else "",
-        details=tuple(f"{name[:40]}: last {last}" for name, last in index.writers.items()) if parts else (),
+        details=tuple(map(_told, index.writers.items())) if parts else (),
     )
+
+
+def _told(writer: tuple[str, Mapping[str, str]]) -> str:
+    name, of = writer
+    where = f" on {of['host']}" if of.get("host") else ""
+    return f"{name[:40]}: last {of['last_write']}, version {of['version']}{where}"
 
 
 KNOWN = (

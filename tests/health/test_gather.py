@@ -208,7 +208,9 @@ def test_figures_of_the_index_are_counted_again_once_anybody_wrote_to_it(filled)
     filled.run("INSERT INTO chunk_1 SELECT id + 1000, randomblob(12), source_class, role, n_tokens, text"
                " FROM chunk_1 LIMIT 1")  # fmt: skip
     other = filled.facts(settings=replace(SETTINGS, embed_tools=not SETTINGS.embed_tools)).index
+    path.write_text(json.dumps({**json.loads(path.read_text()), "made_of": [0, "another version's"], "rows": 999}))
 
+    assert index_cache.kept(filled.workspace) is None
     assert (kept, counted) == (999, rows)
     assert filled.facts().index.rows == rows + 1
     assert filled.signal("duplicate_rows").value == 1

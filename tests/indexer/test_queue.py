@@ -151,6 +151,8 @@ def test_a_text_that_kills_the_process_is_set_aside_and_the_others_go_on(tmp_pat
         report = run_embed(store, StubEmbedder(failures={"message 21 ": AssertionError("not to be touched")}))
         assert (report.set_aside, report.failed) == (1, 0)
         assert audit.embeddings(store).set_aside == 1
+        [aside] = audit.embeddings(store).aside
+        assert aside.endswith(": 3 processes died on it")
         assert len(store.lexical(["topic21"], limit=1).hits) == 1
 
         run_embed(store, StubEmbedder(), retry_set_aside=True)

@@ -107,7 +107,7 @@ def test_an_index_of_the_first_schema_gets_its_links_when_it_is_opened_for_writi
 
     with Store.open(log.workspace.index_path, "w") as store:
         assert [(old, new) for old, new, _ in store.replacements()] == [("load_user", "fetch_user")]
-        assert store.meta().schema == 6
+        assert store.meta().schema == 7
 
 
 RULES = ("Always use a timeout of 30s for the importer.", "From now on use a timeout of 60s for the importer.")

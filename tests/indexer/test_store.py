@@ -7,9 +7,11 @@ sqliteai/sqlite-rag#4).
 
 import json
 import os
+import platform
 import subprocess
 import sys
 import threading
+from datetime import timedelta
 from pathlib import Path
 
 import apsw
@@ -17,6 +19,7 @@ import pytest
 from support.embedder import StubEmbedder
 from support.talk import NOW, Talk, indexed, record, recorded, rows, run_embed, run_index
 
+from indexer import audit
 from indexer import connection as connection_module
 from indexer import store as store_module
 from indexer.connection import load_extension
@@ -113,9 +116,24 @@ def test_a_full_disk_leaves_the_index_as_it_was(tmp_path):
 
 def test_migrations_are_numbered_and_recorded(tmp_path):
     with indexed(recorded(tmp_path, small_talk())) as store:
-        assert rows(store, "SELECT id FROM migration ORDER BY id") == [(1,), (2,), (3,), (4,), (5,), (6,)]
-        assert store.meta().schema == 6
+        assert rows(store, "SELECT id FROM migration ORDER BY id") == [(1,), (2,), (3,), (4,), (5,), (6,), (7,)]
+        assert store.meta().schema == 7
         assert rows(store, "SELECT name FROM index_writers") == [("recall-index",)]
+
+
+def test_writers_are_kept_with_version_host_and_last_write_and_read_where_no_host_was_noted(tmp_path):
+    """LCA-D-11b."""
+    with indexed(recorded(tmp_path, small_talk())) as store:
+        store.register_writer("other-memory", "1", NOW, host="desk")
+        store.register_writer("other-memory", "2", NOW + timedelta(days=1), host="lap")
+        seen = audit.writers(store).seen
+        store.run("ALTER TABLE index_writers DROP COLUMN host")
+        before = audit.writers(store).seen
+
+    last = (NOW + timedelta(days=1)).isoformat()
+    assert seen["other-memory"] == {"version": "2", "host": "lap", "last_write": last}
+    assert (seen["recall-index"]["version"], seen["recall-index"]["host"]) == ("7", platform.node())
+    assert before["other-memory"] == {"version": "2", "host": "", "last_write": last}
 
 
 def test_stock_features_only(tmp_path):

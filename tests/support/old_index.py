@@ -29,6 +29,7 @@ def as_schema_4(store: Store) -> None:
         f"DROP INDEX pointer_exchange_{g}",
         f"CREATE INDEX pointer_exchange_{g} ON pointer_{g} (exchange, kind)",
         "DROP TABLE dictionary",
+        "ALTER TABLE index_writers DROP COLUMN host",
         "DELETE FROM migration WHERE id > 4",
         "UPDATE meta SET value = '4' WHERE key = 'schema'",
     ):

@@ -13,7 +13,8 @@ CASES = {
         ("0 failed", "chunk 7: refused", "1 failed embedding"),
     ),
     "embeddings_set_aside": Case(
-        well("index", set_aside=1), well("index", set_aside=900), ("0", "1 row set", "900 rows"), WARNS
+        well("index", set_aside=1, aside=("chunk 7: 2 processes died on it",)), well("index", set_aside=900),
+        ("0", "chunk 7: 2 processes", "900 rows"), WARNS
     ),
     "embeddings_pending": Case(
         well("index", pending=16, last_run=NOW - 2 * HOUR),

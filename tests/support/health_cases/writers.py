@@ -2,8 +2,8 @@
 
 from support.health_cases import FAIL, OK, Case, well
 
-OURS = {"recall-index": "2026-05-28T10:00:00+00:00"}
-OTHERS = {**OURS, "other-memory": "2026-05-28T11:00:00+00:00"}
+OURS = {"recall-index": {"version": "7", "host": "desk", "last_write": "2026-05-28T10:00:00+00:00"}}
+OTHERS = {**OURS, "other-memory": {"version": "1", "host": "", "last_write": "2026-05-28T11:00:00+00:00"}}
 
 CASES = {
     "index_writers": Case(
