@@ -44,7 +44,8 @@ class Start:
 class Status:
     """The service now; None is what no service says. Times in seconds, memory in MB.
 
-    `stuck` is one that has begun long ago, is there, and does not answer: no hook starts another then.
+    `stuck` is one that has begun long ago, is there, and does not answer: no hook starts another then. One that has
+    begun just now has a `pid` and is not yet `up`.
     """
 
     up: bool = False
@@ -103,8 +104,9 @@ def status(data: Path, *, now: float, asked: service.Question | None = None) -> 
     said: dict[str, Any] = (asked or question(data)).answer() or {}
     known = {name: said[name] for name in _SAID if name in said}
     last = held[-1] if held and "pid" not in said else None
-    stuck = last is not None and last.end is None and now - last.at > START_S and _serves(last.pid)
-    if last is not None and stuck:
+    begun = last is not None and last.end is None and _serves(last.pid)
+    stuck = last is not None and begun and now - last.at > START_S
+    if last is not None and begun:
         known["pid"] = last.pid
     return Status(
         up="pid" in said,
@@ -131,7 +133,9 @@ def start(data: Path, *, wait_s: float = START_S, system: str = os.name) -> Stat
                 f"a start failed within the last half minute{ended}; 'recall service logs' says more, then try again"
             )
         if time.monotonic() > until:
-            raise ServiceError(f"no service answers after {wait_s:.0f} s; 'recall service logs' shows what it did")
+            which = f"process {found.pid} serves and does not answer" if found.pid else "no service answers"
+            then = "'recall service stop' ends it" if found.pid else "'recall service logs' shows what it did"
+            raise ServiceError(f"{which} after {wait_s:.0f} s; {then}")
         time.sleep(_PAUSE_S)
     return found
 

@@ -19,6 +19,9 @@ def main(argv: list[str] | None = None) -> int:
     args = sys.argv[1:] if argv is None else argv
     completing = "_RECALL_COMPLETE" in os.environ  # a shell asks what may follow; its standard input is anything
     quiet = args[:1] == ["hook"] or (not args and not completing and stdin_is_payload())
+    if not quiet and not in_a_folder():
+        print("recall: the folder you are in is gone, or may not be entered; go to another one", file=sys.stderr)
+        return 1
     if argv is None and needs_isolation():
         return restart_isolated(args)
     problem = intruder()
@@ -47,12 +50,23 @@ def stdin_is_payload() -> bool:
     return stat.S_ISFIFO(mode) or stat.S_ISSOCK(mode) or stat.S_ISREG(mode)
 
 
+def in_a_folder() -> bool:
+    """False when the folder of this process was removed: no module and no project lies in it."""
+    try:
+        os.getcwd()  # noqa: PTH109 - what Path.cwd calls, without a path
+    except OSError:
+        return False
+    return True
+
+
 def needs_isolation() -> bool:
     """True when PYTHONPATH or the current folder could put somebody else's module in front of ours."""
     if sys.flags.isolated or sys.flags.ignore_environment:
         return False
     if os.environ.get("PYTHONPATH"):
         return True
+    if not in_a_folder():
+        return False
     here = os.path.realpath(os.curdir)
     return any(os.path.realpath(entry or os.curdir) == here for entry in sys.path[:1]) and here != str(HOME)
 

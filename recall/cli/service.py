@@ -114,6 +114,8 @@ def logs(app: App, most: int, follow: bool, name: str) -> None:
 def _line(found: Status) -> str:
     if found.stuck:
         return f"process {found.pid} holds the service and does not answer; 'recall service stop' ends it"
+    if found.pid is not None and not found.up:
+        return f"process {found.pid} has begun to serve and does not answer yet"
     if not found.up:
         return "no service runs; the next hook starts one"
     return (

@@ -275,6 +275,18 @@ def test_the_hook_of_a_user_without_a_home_is_silent(monkeypatch, capfd):
     assert capfd.readouterr() == ("", "")
 
 
+def test_in_a_folder_that_was_removed_every_command_says_so_and_the_hook_nothing(tmp_path, monkeypatch, capfd):
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+
+    assert main.main(["service", "status"]) == 1
+    assert capfd.readouterr().err == (
+        "recall: the folder you are in is gone, or may not be entered; go to another one\n"
+    )
+    assert not main.needs_isolation()
+
+
 def test_bare_recall_without_a_pipe_prints_help(tmp_path):
     result = recall(cwd=tmp_path)
 

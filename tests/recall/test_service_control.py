@@ -78,7 +78,10 @@ def test_a_service_that_listens_no_more_is_named_when_it_does_not_end(data):
     os.kill(pid, signal.SIGSTOP)
 
     later = starts(data)[-1].at + 60
-    assert not status(data, now=later - 59).stuck
+    early = status(data, now=later - 59)
+    assert (early.stuck, early.up, early.pid) == (False, False, pid)  # it may still be starting
+    with pytest.raises(ServiceError, match=f"process {pid} serves and does not answer"):
+        service_control.start(data, wait_s=0.0)
     assert (status(data, now=later).stuck, status(data, now=later).pid) == (True, pid)
     assert service_facts(data, {}, now=later).stuck
     with pytest.raises(ServiceError, match=rf"process {pid} still serves.*kill -9 {pid}"):
