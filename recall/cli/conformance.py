@@ -13,6 +13,7 @@ from recall.cli.scratch import scratch
 if TYPE_CHECKING:
     from eval.conformance_item import Item, Project
 
+CLAIM = "this installation may claim LCA-style continuity"
 NO_CLAIM = "a minimal item does not hold: this installation may not claim LCA-style continuity"
 SAID = {True: "holds", False: "FAILS", None: "?    "}
 
@@ -53,8 +54,8 @@ def command(ctx: click.Context, level: str, as_json: bool) -> None:
             | {"held": held["minimal"], "of": len(lists["minimal"]), "may_claim": may_claim}
             | ({"stronger_held": held["stronger"], "stronger_of": len(lists["stronger"])} if "stronger" in held else {})
         )
-    elif not may_claim:
-        say(NO_CLAIM)
+    else:
+        say(_claim(lists.get("stronger", [])) if may_claim else NO_CLAIM)
     ctx.exit(0 if all(item.holds for items in lists.values() for item in items) else 1)
 
 
@@ -71,6 +72,14 @@ def _on_a_project(name: str, show: Callable[[Project], Iterator[Item]], *, tell:
         held, unknown = (sum(item.holds is value for item in items) for value in (True, None))
         say(f"\n{held} of {len(items)} {name} items hold" + (f", {unknown} not known here" if unknown else "") + "\n")
     return items
+
+
+def _claim(stronger: list[Item]) -> str:
+    """What may be said where every minimal item holds: of the stronger ones, what was not seen to hold is left out."""
+    if not stronger:
+        return CLAIM
+    left = [item.title for item in stronger if not item.holds]
+    return f"{CLAIM}, and of the stronger list " + (f"all but: {'; '.join(left)}" if left else "everything")
 
 
 def _tell(item: Item) -> None:

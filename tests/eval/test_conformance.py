@@ -118,6 +118,7 @@ def test_each_item_is_told_before_the_next_is_looked_at(capsys, monkeypatch):
     assert told == ["holds   1  the first  ()\n           seen\n"]
     assert rest.startswith("holds   2  the second")
     assert "2 of 2 minimal items hold" in rest
+    assert rest.endswith("this installation may claim LCA-style continuity\n")
 
 
 def test_all_eleven_hold(capsys):
@@ -166,6 +167,8 @@ def test_an_area_that_never_turns_red_breaks_item_nine(whole, monkeypatch):
 
 
 def test_a_failing_item_takes_the_claim_back(capsys, monkeypatch):
+    """LCA-C-12."""
+
     def fails(project):
         return False, "seen to fail"
 
@@ -174,3 +177,4 @@ def test_a_failing_item_takes_the_claim_back(capsys, monkeypatch):
     assert told.code == 1
     assert "seen to fail" in told.out
     assert "may not claim LCA-style continuity" in told.out
+    assert "may claim" not in told.out

@@ -170,6 +170,7 @@ def test_without_a_model_the_search_by_vectors_is_not_known(capsys, monkeypatch)
     assert "?       1  words and vectors search together" in told.out
     assert "there is none here" in told.out
     assert "0 of 1 stronger items hold, 1 not known here" in told.out
+    assert told.out.endswith("and of the stronger list all but: words and vectors search together\n")
     assert told.code == 1
 
 

@@ -1,6 +1,7 @@
 """Incidents that were met in practice, replayed: the named signal says the figures, and a healthy project is silent."""
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -8,10 +9,13 @@ from support.command import runner
 
 from eval import incidents, planting
 from eval.incidents import FRESHNESS, INCIDENTS, STALE_HOOK, Expected, Incident, replay
-from eval.planted_project import healthy
+from eval.planted_project import Project, healthy
+from health.known import Area
+from health.report import assess
 from health.signal import Level, Signal
 from indexer.rebuild import compact
 from indexer.store import Store
+from recall import hook_counters
 
 pytestmark = pytest.mark.slow
 
@@ -47,6 +51,33 @@ def test_an_incident_is_named_with_its_figures_and_only_then(
     assert {one.signal: well[one.signal].level for one in incident.expected} == {
         one.signal: Level.OK for one in incident.expected
     }
+
+
+def lose_the_index(project: Project) -> None:
+    project.workspace.index_path.unlink()
+
+
+def miss_deadlines(project: Project) -> None:
+    for _ in range(2):
+        hook_counters.add(project.data, "claude-code", "deadline:words:search")
+
+
+@pytest.mark.parametrize(
+    ("break_it", "area"),
+    [(lose_the_index, Area.INDEXING), (miss_deadlines, Area.RECALL), (planting.over_budget, Area.LOADING)],
+)
+def test_a_part_that_breaks_turns_its_own_section_of_the_report_red(
+    break_it: Callable[[Project], None], area: Area, tmp_path: Path
+) -> None:
+    """LCA-4.6-09."""
+    project = healthy(tmp_path / "planted")
+    watched = (Area.INDEXING, Area.RECALL, Area.LOADING)
+    before = assess(project.facts())
+    break_it(project)
+    after = assess(project.facts())
+
+    assert [before.area(one) for one in watched] == [Level.OK] * 3
+    assert [one for one in watched if after.area(one) is Level.FAIL] == [area]
 
 
 def test_a_compaction_mends_what_a_foreign_writer_left(tmp_path: Path) -> None:
