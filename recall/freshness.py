@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from recall.version import VERSION
-from transcript.paths import write_atomic
+from transcript.paths import read_file, write_atomic
 
 NEWEST = "newest"  # <data>/newest: version, tab, the folder it ran from
 _SITE = Path(__file__).resolve().parent.parent
@@ -30,8 +30,7 @@ def ordered(version: str) -> tuple[tuple[int, ...], int, int]:
 def newest(data: Path) -> tuple[str, str]:
     """Return version and folder of the newest copy that ran here and is still there; ("", "") for none."""
     try:
-        with (data / NEWEST).open(encoding="utf-8") as file:
-            version, _, site = file.read(4096).strip().partition("\t")
+        version, _, site = read_file(data / NEWEST)[:4096].decode().strip().partition("\t")
     except (OSError, ValueError):
         return "", ""
     known = ordered(version)[0] and Path(site).is_absolute() and (Path(site) / "recall" / "version.py").is_file()

@@ -13,7 +13,7 @@ import sys
 from dataclasses import dataclass
 from pathlib import Path
 
-from transcript.paths import write_atomic
+from transcript.paths import read_file, write_atomic
 
 POWERSHELL = ("copilot-cli", "gemini-cli")  # these run hooks by it on Windows
 _SH = """\
@@ -86,9 +86,9 @@ def write(data: Path, *, python: str = sys.executable) -> Path:
 
     path = launcher_path(data)
     text = render(data, python=python, site=site_folder(), version=VERSION)
-    if not path.exists() or path.read_text(encoding="utf-8") != text:
+    if not path.exists() or _read(path) != text:
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        write_atomic(path, text.encode())
+        write_atomic(path, text.encode("utf-8", "surrogateescape"))
     path.chmod(0o700)
     return path
 
@@ -97,21 +97,21 @@ def refresh(data: Path) -> bool:
     """Rewrite an installed launcher that names a program which is gone, or an older version of this one."""
     path = launcher_path(data)
     try:
-        before = path.read_text(encoding="utf-8")
+        before = _read(path)
     except OSError:
         return False
     ours = str(site_folder()) in before
     if not ours and not problem(data):
         return False
     write(data)
-    return path.read_text(encoding="utf-8") != before
+    return _read(path) != before
 
 
 def problem(data: Path) -> str:
     """Return in one line why the launcher cannot start the client, or ""."""
     path = launcher_path(data)
     try:
-        text = path.read_text(encoding="utf-8")
+        text = _read(path)
     except OSError:
         return f"the launcher {path} is missing; run 'recall enable-hooks' again"
     found = _stated(text)
@@ -121,6 +121,11 @@ def problem(data: Path) -> str:
     if os.name != "nt" and not os.access(path, os.X_OK):
         return f"the launcher {path} may not be run; run 'recall enable-hooks' again"
     return ""
+
+
+def _read(path: Path) -> str:
+    """The text of a launcher: bytes of a path need be no text, and a damaged one is to be seen as that."""
+    return read_file(path).decode("utf-8", "surrogateescape")
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,7 +150,7 @@ def stated(data: Path) -> Stated | None:
     from recall.version import VERSION
 
     try:
-        text = launcher_path(data).read_bytes().decode("utf-8", "replace")
+        text = _read(launcher_path(data))
     except OSError:
         return None
     found = _stated(text)

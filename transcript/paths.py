@@ -132,6 +132,19 @@ def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
     return descriptor
 
 
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a file of ours, or of one that a link in its place leads to.
+
+    NotPlainError for a pipe, which would be waited for, and for anything else that is no file.
+    """
+    descriptor = os.open(path, os.O_RDONLY | (_PLAIN & ~getattr(os, "O_NOFOLLOW", 0)))
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise NotPlainError(errno.EINVAL, "is no plain file", str(path))
+    with os.fdopen(descriptor, "rb") as file:
+        return file.read()
+
+
 def read_derived(path: Path, *, version: int | None = None) -> dict[str, Any]:
     """Return the JSON object of a file that is made from the record; {} where it is missing, damaged or no object.
 
@@ -139,12 +152,7 @@ def read_derived(path: Path, *, version: int | None = None) -> dict[str, Any]:
     damage, and a pipe in a file's place is not waited for.
     """
     try:
-        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_BINARY", 0))
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            os.close(descriptor)
-            return {}
-        with os.fdopen(descriptor, "rb") as file:
-            held = json.loads(file.read(), parse_float=_finite, parse_constant=_finite)
+        held = json.loads(read_file(path), parse_float=_finite, parse_constant=_finite)
     except (OSError, ValueError, RecursionError):
         return {}
     if not isinstance(held, dict) or (version is not None and held.get("version") != version):

@@ -131,6 +131,40 @@ def test_an_upgrade_rewrites_a_launcher_whose_program_is_gone_and_no_other(tmp_p
 
 
 @unix
+@pytest.mark.parametrize(
+    ("damage", "mended"),
+    [
+        (lambda path: path.write_bytes(path.read_bytes().replace(b"exec", b"ex\xdd\xff")), True),
+        (lambda path: path.write_bytes(b"\xf5\xdd"), False),  # whose it was cannot be seen
+        (lambda path: (path.unlink(), os.mkfifo(path)), False),
+        (lambda path: (path.unlink(), path.mkdir()), False),
+    ],
+    ids=["bytes flipped", "no text", "a pipe", "a folder"],
+)
+def test_a_damaged_launcher_keeps_nobody_from_a_command(damage, mended, tmp_path):
+    path = launcher.write(tmp_path)
+    right = path.read_bytes()
+    damage(path)
+
+    assert launcher.refresh(tmp_path) is mended
+    assert (path.is_file() and path.read_bytes() == right) is mended
+    found = launcher.stated(tmp_path)
+    assert (found is not None and found.version != "") is mended
+
+
+@unix
+def test_a_data_folder_whose_name_is_no_text_has_a_launcher_that_runs(tmp_path):
+    data = tmp_path / os.fsdecode(b"no\xfftext")
+
+    path = launcher.write(data)
+
+    assert not launcher.refresh(data)
+    assert not launcher.stated(data).edited
+    assert b"no\xfftext" in path.read_bytes()
+    assert subprocess.run([path, "any"], input=b"", capture_output=True).returncode == 0
+
+
+@unix
 def test_any_command_mends_the_launcher_after_the_program_has_moved(tmp_path):
     path = launcher.write(tmp_path)
     right = path.read_text()

@@ -13,6 +13,7 @@ from transcript.paths import (
     open_plain,
     owned_dir,
     read_derived,
+    read_file,
     runtime_dir,
     secure_dir,
     user_path,
@@ -132,6 +133,16 @@ def test_what_is_no_file_is_not_waited_for_as_a_derived_one(tmp_path, put):
     put(tmp_path / "f.json")
 
     assert read_derived(tmp_path / "f.json") == {}
+    with pytest.raises(OSError, match="no plain file|symbolic links"):
+        read_file(tmp_path / "f.json")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="links are for administrators here")
+def test_a_link_to_a_file_is_read(tmp_path):
+    (tmp_path / "there").write_bytes(b"{}")
+    (tmp_path / "here").symlink_to("there")
+
+    assert read_file(tmp_path / "here") == b"{}"
 
 
 def test_a_derived_file_says_what_was_written(tmp_path):
