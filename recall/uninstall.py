@@ -29,6 +29,12 @@ DATA_FILES = (
     ".*.json.*",
 )
 
+# What stays when the data goes, and why.
+STAYS = {
+    "identity": "what you wrote for every session",
+    "keys": "a backup of what was signed can be checked only with them",
+}
+
 
 @dataclass(frozen=True, slots=True)
 class Marks:
@@ -66,6 +72,11 @@ class Leaving:
             found += [f"git       {line} in {project.exclude}" for line in _lines_that_go(project)]
         if self.data is not None:
             found.append(f"data      {self.data}: every record, index and setting")
+            found += [
+                f"stays     {self.data / name}: {why}; delete it yourself where nobody needs it"
+                for name, why in STAYS.items()
+                if (self.data / name).exists()
+            ]
         return found + [f"stays     {sentence}" for sentence in self.stuck]
 
 
@@ -205,7 +216,7 @@ def _remove_data(data: Path, say: Callable[[str], None]) -> None:
             shutil.rmtree(path)
         else:
             path.unlink(missing_ok=True)
-    left = sorted(path.name for path in data.iterdir())
+    left = sorted({path.name for path in data.iterdir()} - STAYS.keys())
     if left:
         say(f"{data} holds what recall did not write ({', '.join(left[:3])}); it stays")
     with contextlib.suppress(OSError):

@@ -123,6 +123,22 @@ def test_a_data_folder_that_holds_other_things_keeps_them(root, data):
     assert "holds what recall did not write (photos, thesis.txt)" in said[0]
 
 
+def test_keys_and_what_a_person_wrote_stay_and_are_named_as_ours(root, data):
+    """A backup's signatures are checked with the keys; without them it could only be believed."""
+    set_up(root, data)
+    for name in ("keys/head.key", "identity/USER.md"):
+        (data / name).parent.mkdir()
+        (data / name).write_text("kept")
+    leaving, said = uninstall.plan(data, os.environ, purge=True), []
+
+    told = [line for line in leaving.lines() if line.startswith("stays")]
+    uninstall.carry_out(leaving, data, os.environ, say=said.append)
+
+    assert sorted(path.name for path in data.rglob("*")) == ["USER.md", "head.key", "identity", "keys"]
+    assert [line.split()[1] for line in told] == [f"{data / 'identity'}:", f"{data / 'keys'}:"]
+    assert said == []
+
+
 def test_a_settings_file_that_cannot_be_edited_is_named_and_the_rest_goes(root, data):
     set_up(root, data)
     leaving = uninstall.plan(data, os.environ, purge=True)
