@@ -178,14 +178,23 @@ def run(args: list[str], *, app: App | None = None) -> int:
         click.echo("interrupted; nothing is lost", err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        _drop_unwritten()
         return 1
     except OSError as error:
         what = unusable(error)
         if not what:
             raise
+        _drop_unwritten()
         click.echo(f"recall: {one_line(what)}", err=True)
         return _failed(args)
+
+
+def _drop_unwritten() -> None:
+    """Let what standard output takes no more go nowhere: Python would try again at its end, and exit with 120."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def _told(message: str, args: list[str]) -> str:

@@ -256,6 +256,16 @@ def test_a_closed_pipe_ends_the_command_in_silence(tmp_path):
     assert errors == b""
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+def test_output_that_no_disk_takes_is_an_error_of_one_line(tmp_path):
+    code = "import sys; from recall.cli.main import main; sys.exit(main(['--help']))"
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run([sys.executable, "-c", code], stdout=full, stderr=subprocess.PIPE)
+
+    assert ended.returncode == 1
+    assert ended.stderr == b"recall: the disk refuses a write (No space left on device); mend that and run it again\n"
+
+
 def test_bare_recall_with_something_on_a_pipe_is_the_hook(tmp_path):
     """A payload of no known harness: nothing on either stream, exit 0."""
     command = [sys.executable, "-m", "recall.cli.main"]
