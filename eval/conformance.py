@@ -75,9 +75,10 @@ def governed(project: Project) -> Seen:
     shared = project.root / ".coord" / "memory.yml"
     proposed = json_of(project("coord", "propose", "add", "--summary", "Times are UTC", "--evidence", "T1", "--json"))
     file = Path(proposed["path"])
-    held = json.loads(file.read_text("utf-8"))
-    file.write_text(json.dumps({**held, "state": "approved"}), "utf-8")
+    held = file.read_bytes()
+    file.write_text(json.dumps({**json.loads(held), "state": "approved"}), "utf-8")
     applied = project("coord", "apply", proposed["id"]).code
+    file.write_bytes(held)
     refused = applied != 0 and not shared.exists()
     told = "a forged approval is refused" if refused else "a forged approval was applied"
     return types[: len(path)] == path and refused, f"{', '.join(types[:4])}; {told} (exit {applied})"
@@ -122,7 +123,7 @@ def floor_and_budget(project: Project) -> Seen:
 
 
 def pruning(project: Project) -> Seen:
-    """What leaves a live window stays in the record, and its pointer opens."""
+    """What leaves a live window stays in the record, and its pointer opens word for word what it held."""
     said = [(f"reading {n} of the gauge?", f"reading {n}: " + "the level is falling, " * 60) for n in range(LONG)]
     project.say("long", said)
     project("sync")
@@ -133,11 +134,12 @@ def pruning(project: Project) -> Seen:
     left = [event for one in (*plan["remove"], *plan["stub"]) for event in one["events"]]
     done = json_of(project("window", "apply", *limits, "--json"))
     kept = log_file(project).read_bytes().startswith(before)
-    opened = sum(project("show", event[:10]).code == 0 for event in left)
+    log = Log(project.workspace)
+    opened = sum(json_of(project("show", name, "--json"))["words"] == log.text(log.get(name)) for name in left)
     gone = done["removed"] + done["stubbed"]
     return kept and gone > 0 and opened == len(
         left
-    ) > 0, f"{gone} left the window; {opened} of {len(left)} events still open"
+    ) > 0, f"{gone} left the window; {opened} of {len(left)} events open word for word"
 
 
 def checkpoint(project: Project) -> Seen:
@@ -202,14 +204,17 @@ def privacy(project: Project) -> Seen:
     project("forget", CANARY, "--authorised")
     home = project.workspace.home
     left = sum(CANARY.encode() in path.read_bytes() for path in home.rglob("*") if path.is_file())
+    told = any(event.type == "redaction" for event in Log(project.workspace).read())
+    whole = told and project("verify").code == 0
     project("exclude", str(project.root))
     project.say("excluded", [("the boat is called wigeon-77", "noted")])
     project("sync")
     taken = b"wigeon-77" in log_file(project).read_bytes()
     project("exclude", str(project.root), "--remove")
-    well = mine and not theirs and held and not left and not taken
-    told = f"a private memory is {'kept from' if not theirs else 'told to'} a peer"
-    return well, f"{told}; forgotten words in {left} files; excluded: {'taken in' if taken else 'not taken in'}"
+    well = mine and not theirs and held and not left and whole and not taken
+    kept = f"a private memory is {'kept from' if not theirs else 'told to'} a peer"
+    forgotten = f"forgotten words in {left} files, the chain {'whole' if whole else 'broken'}"
+    return well, f"{kept}; {forgotten}; excluded: {'taken in' if taken else 'not taken in'}"
 
 
 def handoff(project: Project) -> Seen:
