@@ -22,6 +22,7 @@ class BackendFacts:
     hook_fts5: bool | None = None
     embedder: str = "unknown"
     embedder_model: str = ""
+    embedder_path: str = ""  # "" where it is no file
     embedder_reason: str = ""
 
 

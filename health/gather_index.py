@@ -39,6 +39,7 @@ def index_facts(
     backend = BackendFacts(
         embedder="up" if embedder else "down",
         embedder_model=settings.model,
+        embedder_path=str(getattr(embedder, "path", "")),
         embedder_reason=reason,
     )
     try:

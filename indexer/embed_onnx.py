@@ -102,19 +102,22 @@ class MiniLmTokenizer:
 
 
 class OnnxModel:
-    """Which model it is."""
+    """Which model it is, and where its file stands."""
 
     id = f"onnx:{MODEL_NAME}"
     revision = SHA256[:16]
     dimension = DIMENSION
     max_tokens = MAX_TOKENS
 
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
 
 class OnnxEmbedder(OnnxModel):
     """Sentence vectors: mean of the last hidden state over the text's tokens, scaled to length one."""
 
     def __init__(self, model: Path, *, threads: int = 0) -> None:
-        self.path = model
+        super().__init__(model)
         self._tokenizer = tokenizer()
         self._session = _session(model, threads)
 
@@ -164,10 +167,10 @@ def load_onnx(name: str, *, data_home: str | None = None, threads: int = 0) -> O
 
 def check_onnx(name: str, *, data_home: str | None = None) -> OnnxModel:
     """Return which model it is, after the same look at its file and for the runtime, without loading either."""
-    _known_file(name, data_home)
+    path = _known_file(name, data_home)
     if find_spec("onnxruntime") is None:
         raise EmbedderUnavailable("onnxruntime is not installed; words go on working")
-    return OnnxModel()
+    return OnnxModel(path)
 
 
 def _known_file(name: str, data_home: str | None) -> Path:

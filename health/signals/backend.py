@@ -69,6 +69,7 @@ def embedder(backend: BackendFacts) -> Signal:
         text=f"{backend.embedder} ({backend.embedder_model or 'no model'}){reason}",
         meaning="Without a model recall goes by words only.",
         action="run 'recall model add FILE'" if level else "",
+        details=(backend.embedder_path,) if backend.embedder_path else (),
     )
 
 

@@ -65,7 +65,12 @@ def last_checkpoint(facts: Facts) -> Signal:
         text = f"{m.checkpoint_state} {span(facts.now - m.checkpoint_at)} ago{failed}"
     return Signal(
         id="checkpoint_last",
-        value={"state": m.checkpoint_state, "failed_step": m.checkpoint_failed, "at": m.checkpoint_at},
+        value={
+            "state": m.checkpoint_state,
+            "failed_step": m.checkpoint_failed,
+            "at": m.checkpoint_at,
+            "age_seconds": None if m.checkpoint_at is None else round(max(0.0, facts.now - m.checkpoint_at)),
+        },
         unit="state",
         level=level,
         text=text,

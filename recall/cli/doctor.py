@@ -126,8 +126,11 @@ def _part(name: str, value: object, unit: str) -> str:
         is_share = name.endswith("share") or (unit == "share" and isinstance(value, float))
         return f"{said} {value:.0%}" if is_share else f"{said} {value:,.6g}"
     if isinstance(value, Mapping):
-        value = [_part(str(key), one, unit) for key, one in value.items()] or ["none"]
-    return f"{said} {', '.join(map(str, value)) if isinstance(value, list | tuple) else value}"
+        value = [_part(str(key), one, unit) for key, one in value.items()]
+    if isinstance(value, list | tuple):
+        parts = [_part("", one, unit).strip() if isinstance(one, Mapping) else str(one) for one in value]
+        value = ", ".join(parts)
+    return f"{said} {value or 'none'}"
 
 
 def _mend(app: App, report: Report, ids: frozenset[str] | None, *, yes: bool) -> tuple[Report, dict[str, int]]:

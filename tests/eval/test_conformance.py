@@ -1,6 +1,6 @@
 """`recall conformance`: all eleven items hold as we ship it, and each turns red when its mechanism is broken.
 
-LCA-C-01 to LCA-C-11, LCA-C-05b.
+LCA-C-01, LCA-C-02, LCA-C-03, LCA-C-04, LCA-C-05b, LCA-C-06, LCA-C-07, LCA-C-08, LCA-C-09, LCA-C-10, LCA-C-11.
 """
 
 import json

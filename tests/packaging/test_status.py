@@ -77,6 +77,7 @@ def test_nine_components_stand_beside_earlier_work(root: Path) -> None:
     rows = rows_of(root / "docs" / "prior-work.md", "| component | closest existing work | here |")
     assert len(rows) == 9
     assert all(len([cell for cell in row.split("|") if cell.strip()]) == 3 for row in rows)
+    assert "Additions of this project" in (root / "docs" / "prior-work.md").read_text("utf-8")
 
 
 def test_the_change_log_names_the_rows_that_it_answers(root: Path, shared: Path) -> None:

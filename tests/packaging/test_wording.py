@@ -89,6 +89,7 @@ def test_the_pages_say_what_is_not_claimed(texts):
 
 @pytest.mark.parametrize("claim", AVOIDED)
 def test_claim_is_nowhere_in_documents_or_help(texts, claim):
+    """LCA-12.5-01, LCA-12.4-02."""
     hits = [name for name, text in texts.items() if re.search(claim, re.sub(r"\s+", " ", text), re.IGNORECASE)]
 
     assert hits == []

@@ -230,6 +230,13 @@ def test_outside_a_project_it_is_broken(tmp_path, monkeypatch, recall):
         ("known", True, "tokens", "known yes"),
         ("behind", None, "version", "behind unknown"),
         ("refused", {}, "state", "refused none"),
+        ("failed_step", "", "state", "failed step none"),
+        (
+            "writers",
+            [{"writer": "a", "host": ""}, {"writer": "b", "host": "desk"}],
+            "names",
+            "writers writer a, host none, writer b, host desk",
+        ),
         ("refused", {"used": 2}, "state", "refused used 2"),
     ],
 )

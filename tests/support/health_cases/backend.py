@@ -20,7 +20,8 @@ CASES = {
     "embedder": Case(
         backend(embedder="unknown"),
         backend(embedder="down", embedder_reason="model.onnx is missing"),
-        ("up (m)", "unknown (m)", "down (m): model.onnx is missing"), (OK, OK, FAIL),
+        ("/models/m.onnx", "unknown (m)", "down (m): model.onnx is missing"), (OK, OK, FAIL),
+        backend(embedder_path="/models/m.onnx"),
     ),
     "versions": Case(
         backend(hook_python="3.9.2", hook_sqlite="3.34.1"), backend(python="", sqlite=""),

@@ -31,7 +31,7 @@ CASES = {
         {"decided": {"accepted": 3, "rejected": 0}}, {"decided": {"rejected": 9}, "reasons": {"no_source": 9}},
         ("none yet", "3 accepted", "no_source: 9"), NEVER,
     ),
-    "checkpoint_last": case(
+    "checkpoint_last": case(  # LCA-8.2-03
         {"checkpoint_state": "incomplete", "checkpoint_failed": "index"},
         {"checkpoint_state": "failed", "checkpoint_failed": "memories", "checkpoint_at": NOW - 3 * HOUR},
         ("complete 60 s ago", "incomplete 60 s ago, the step index failed", "failed 3.0 h ago, the step memories"),
