@@ -3,7 +3,7 @@
 import json
 import os
 import time
-from collections.abc import Generator
+from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import BinaryIO
 
@@ -24,19 +24,19 @@ def files(data: Path, name: str) -> list[Path]:
     return [found[number] for number in sorted(found, reverse=True) if found[number].is_file()]
 
 
-def last(data: Path, name: str, most: int) -> list[str]:
-    """Return the newest `most` lines of a log as a person reads them, the oldest first; half a line is left out."""
+def last(data: Path, name: str, most: int, *, said: Callable[[str], str]) -> list[str]:
+    """Return the newest `most` lines of a log as `said` has them, the oldest first; half a line is left out."""
     lines: list[str] = []
     for path in reversed(files(data, name)):
         if len(lines) >= most:
             break
         held = path.read_text(encoding="ascii", errors="backslashreplace").splitlines()
-        lines = [*filter(None, map(tell, held)), *lines]
+        lines = [*filter(None, map(said, held)), *lines]
     return lines[-most:]
 
 
-def follow(data: Path, name: str) -> Generator[str, None, None]:
-    """Yield the lines that are written from now on, also over a turn of the file; never ends."""
+def follow(data: Path, name: str, *, said: Callable[[str], str]) -> Generator[str, None, None]:
+    """Yield the lines that are written from now on as `said` has them, also over a turn of the file; never ends."""
     path = data / FOLDER / f"{name}.jsonl"
     file, rest = _opened(path), b""
     if file is not None:
@@ -45,7 +45,7 @@ def follow(data: Path, name: str) -> Generator[str, None, None]:
         while True:
             turned = file is None or _number(path) not in (None, os.fstat(file.fileno()).st_ino)
             *whole, rest = (rest + (file.read() if file is not None else b"")).split(b"\n")
-            yield from filter(None, (tell(line.decode("ascii", "backslashreplace")) for line in whole))
+            yield from filter(None, (said(line.decode("ascii", "backslashreplace")) for line in whole))
             if turned and (later := _opened(path)) is not None:  # the one before was read to its end: it was held open
                 if file is not None:
                     file.close()
@@ -69,6 +69,11 @@ def _number(path: Path) -> int | None:
         return path.stat().st_ino
     except OSError:
         return None
+
+
+def raw(line: str) -> str:
+    """Return one line of a log as it is written, "" for one that is none."""
+    return line if tell(line) else ""
 
 
 def tell(line: str) -> str:

@@ -91,8 +91,9 @@ def status(ctx: click.Context, app: App, as_json: bool) -> None:
 @click.option("-n", "--lines", "most", type=click.IntRange(min=1), default=20, show_default=True, help="Newest lines.")
 @click.option("--follow", is_flag=True, help="Go on with what is written from now on, until Ctrl-C.")
 @click.option("--log", "name", type=click.Choice(NAMES), default=NAMES[0], show_default=True, help="Whose log.")
+@click.option("--json", "as_json", is_flag=True, help="Print each line as the JSON object that it is.")
 @pass_app
-def logs(app: App, most: int, follow: bool, name: str) -> None:
+def logs(app: App, most: int, follow: bool, name: str, as_json: bool) -> None:
     """Print what the service, captures in the background and nights did.
 
     No word of a conversation stands in these logs: times, ids, figures, kinds of errors and where they arose.
@@ -102,12 +103,13 @@ def logs(app: App, most: int, follow: bool, name: str) -> None:
     """
     from recall import log_reader
 
-    held = log_reader.last(app.data, name, most)
+    said = log_reader.raw if as_json else log_reader.tell
+    held = log_reader.last(app.data, name, most, said=said)
     for line in held:
         say(line)
     if not held and not follow:
         note(f"nothing is logged yet in {app.data / 'logs'}")
-    for line in log_reader.follow(app.data, name) if follow else ():
+    for line in log_reader.follow(app.data, name, said=said) if follow else ():
         say(line)
 
 

@@ -174,6 +174,18 @@ def test_the_newest_lines_are_told_over_turned_files(data, monkeypatch, capsys):
     assert [line.split()[-1] for line in told] == ["5", "6", "7", "8", "9", "10", "11"]
 
 
+def test_lines_are_given_to_programs_as_they_stand_in_the_file(data, monkeypatch, capsys):
+    monkeypatch.setenv("RECALL_HOME", str(data))
+    logs.logger(data, "night").info("night_done", rows=3, state="complete")
+    with (data / "logs" / "night.jsonl").open("a") as file:
+        file.write('{"half": ')
+
+    assert run(["service", "logs", "--log", "night", "--json"]) == 0
+
+    (line,) = map(json.loads, capsys.readouterr().out.splitlines())
+    assert (line["event"], line["rows"], line["state"]) == ("night_done", 3, "complete")
+
+
 def test_a_log_without_lines_is_said_to_be_empty(data, monkeypatch, capsys):
     monkeypatch.setenv("RECALL_HOME", str(data))
 
@@ -188,7 +200,7 @@ def test_a_damaged_line_is_passed_over(line, data):
     (data / "logs" / "service.jsonl").write_bytes(line.encode() + b"\n")
     logs.logger(data, "service").info("turn_done", rows=1)
 
-    (told,) = log_reader.last(data, "service", 5)
+    (told,) = log_reader.last(data, "service", 5, said=log_reader.tell)
     assert "turn_done" in told
 
 
@@ -198,7 +210,7 @@ def test_following_shows_what_comes_over_a_turn_of_the_file(data, monkeypatch):
     coming = iter(range(1, 6))
     monkeypatch.setattr(log_reader.time, "sleep", lambda seconds: log.info("turn_done", rows=next(coming)))
 
-    with closing(log_reader.follow(data, "service")) as following:
+    with closing(log_reader.follow(data, "service", said=log_reader.tell)) as following:
         told = list(islice(following, 5))
 
     assert [line.split()[-1] for line in told] == ["1", "2", "3", "4", "5"]
