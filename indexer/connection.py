@@ -10,7 +10,16 @@ from transcript.errors import IndexUnreadable, LockBusy, StoreError
 
 
 def connect(path: Path, *, writable: bool, busy_ms: int) -> apsw.Connection:
-    """Return a connection that waits busy_ms for others; a file made here is its owner's alone. Raises apsw.Error."""
+    """Return a connection that waits busy_ms for others; a file made here is its owner's alone.
+
+    Raises apsw.Error, and IndexUnreadable for a path that is no text: SQLite cannot be given it.
+    """
+    try:
+        str(path).encode()
+    except UnicodeEncodeError:
+        raise IndexUnreadable(
+            f"the index's path {str(path)!a} is not UTF-8; set RECALL_HOME to another folder"
+        ) from None
     flags = apsw.SQLITE_OPEN_READWRITE | apsw.SQLITE_OPEN_CREATE if writable else apsw.SQLITE_OPEN_READONLY
     fresh = writable and not path.exists()
     connection = apsw.Connection(str(path), flags=flags)

@@ -91,6 +91,17 @@ def test_an_index_without_permission_is_named(tmp_path):
 
 
 @pytest.mark.skipif(os.name != "posix", reason="modes")
+@pytest.mark.skipif(os.name != "posix", reason="names are text elsewhere")
+@pytest.mark.parametrize("mode", ["r", "w"])
+def test_a_path_that_is_no_text_is_named_with_what_to_set(tmp_path, mode):
+    place = tmp_path / os.fsdecode(b"no\xfftext")
+    place.mkdir()
+    (place / "index.sqlite").touch()
+
+    with pytest.raises(IndexUnreadable, match=r"no\\udcfftext.* is not UTF-8; set RECALL_HOME"):
+        Store.open(place / "index.sqlite", mode)
+
+
 def test_the_file_is_its_owners_alone(tmp_path):
     with indexed(recorded(tmp_path, small_talk())) as store:
         for path in store.path.parent.glob("index.sqlite*"):
