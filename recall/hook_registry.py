@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from transcript.errors import HookInstallError
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import read_file, secure_dir, write_atomic
 
 REGISTRY = "hooks.json"
 BACKUPS = "hooks-backup"
@@ -37,7 +37,7 @@ class Installed:
 def registered(data: Path) -> list[Installed]:
     """Return every file that holds something of ours, as recorded when it was written."""
     try:
-        return [_entry(held) for held in json.loads((data / REGISTRY).read_bytes())]
+        return [_entry(held) for held in json.loads(read_file(data / REGISTRY))]
     except FileNotFoundError:
         return []
     except (OSError, ValueError, TypeError, AttributeError, RecursionError) as error:

@@ -168,7 +168,7 @@ def read_manifest(place: Path) -> Manifest:
         raise BackupError(f"{place / MANIFEST} cannot be read as a backup's manifest; take another backup") from None
     if type(schema) is not int or schema > SCHEMA:
         raise BackupNewer(f"the backup is of version {quoted(schema)}, this program reads {SCHEMA}; upgrade recall")
-    whose = manifest.workspace == USER or is_id(manifest.workspace)
+    whose = isinstance(manifest.workspace, str) and (manifest.workspace == USER or is_id(manifest.workspace))
     if not whose or not all(isinstance(root, str) for root in manifest.roots):
         raise BackupError(f"{place / MANIFEST} does not say whose workspace it holds; take another backup")
     if held != _sum(manifest) or not _sound(manifest):

@@ -220,14 +220,15 @@ def write_once(path: Path, data: bytes) -> bytes:
 def runtime_dir(data: Path, env: Mapping[str, str], *, platform: str = sys.platform) -> Path:
     """Return the folder for sockets, made 0700: `$XDG_RUNTIME_DIR/recall`, else `<data>/run`, else `/tmp/recall-<uid>`.
 
-    A folder whose path leaves no room for a socket's name is passed over.
+    A folder whose path leaves no room for a socket's name, or has a line end, is passed over.
     """
     runtime = env.get("XDG_RUNTIME_DIR")
     candidates = [data / "run"]
     if runtime and Path(runtime).is_absolute() and Path(runtime).is_dir():
         candidates.insert(0, Path(runtime) / "recall")
     for folder in candidates:
-        if len(os.fsencode(folder)) + 1 + SOCKET_NAME_BYTES <= SOCKET_PATH_BYTES:
+        named = os.fsencode(folder)  # the file that says where the service listens has a path a line
+        if len(named) + 1 + SOCKET_NAME_BYTES <= SOCKET_PATH_BYTES and b"\n" not in named:
             try:
                 return secure_dir(folder)
             except OSError:

@@ -14,7 +14,7 @@ from typing import Any
 from transcript.canonical import canonical
 from transcript.errors import WorkspaceError
 from transcript.lock import FileLock
-from transcript.paths import secure_dir, user_path, write_atomic
+from transcript.paths import read_file, secure_dir, user_path, write_atomic
 
 TABLE = "roots.json"
 VERSION = 1
@@ -144,10 +144,10 @@ def same_place(one: str, other: str) -> bool:
 
 def _read_json(path: Path) -> dict[str, Any]:
     try:
-        fields = json.loads(path.read_bytes())
+        fields = json.loads(read_file(path))
     except FileNotFoundError:
         return {}
-    except ValueError:
+    except (ValueError, RecursionError):
         raise WorkspaceError(_damaged(path)) from None
     if not isinstance(fields, dict):
         raise WorkspaceError(_damaged(path))

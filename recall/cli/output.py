@@ -61,6 +61,8 @@ def unusable(error: OSError) -> str:
     """Return a sentence on a file or disk that cannot be used, "" where the error is of another kind: a fault here."""
     if error.filename is not None and error.errno is not None:
         return f"cannot use {os.fsdecode(error.filename)} ({error.strerror}); mend that first"
+    if error.errno == errno.ENOENT:  # no folder for temporary files is left that takes one
+        return f"what is needed is not there ({error.strerror}); mend that first"
     return f"the disk refuses a write ({error.strerror}); mend that and run it again" if error.errno in _DISK else ""
 
 

@@ -213,6 +213,13 @@ def test_a_full_disk_is_one_line_although_it_names_no_file(failing, capsys):
     assert capsys.readouterr().err == told
 
 
+def test_a_machine_without_a_folder_for_temporary_files_is_one_line(failing, capsys):
+    failing(FileNotFoundError(errno.ENOENT, "No usable temporary directory found"))
+
+    assert group.run(["fail"]) == 1
+    assert capsys.readouterr().err.startswith("recall: what is needed is not there (No usable temporary directory")
+
+
 def test_interrupt_while_the_program_loads_is_no_traceback(monkeypatch, capsys):
     class Interrupting:
         def find_spec(self, name, path, target=None):

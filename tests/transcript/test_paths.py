@@ -103,6 +103,7 @@ def test_runtime_folder_prefers_xdg_then_data_then_tmp(tmp_path):
         assert runtime_dir(short / "data", {"XDG_RUNTIME_DIR": str(short / "missing")}) == short / "data" / "run"
         assert runtime_dir(deep, {"XDG_RUNTIME_DIR": str(deep)}) == Path(f"/tmp/recall-{os.getuid()}")
     assert runtime_dir(deep, {}) == Path(f"/tmp/recall-{os.getuid()}")
+    assert runtime_dir(Path("/tmp/two\nlines"), {}) == Path(f"/tmp/recall-{os.getuid()}")
 
 
 def test_link_in_place_of_the_runtime_folder_is_refused(tmp_path):

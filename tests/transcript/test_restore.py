@@ -143,6 +143,7 @@ BROKEN = {
     "a file we never write": (lambda p: rewritten(p, files=files_with(p, 0, path="keys/x")), "that no backup holds"),
     "a place twice": (lambda p: rewritten(p, files=files_with(p, 0, path="id.key")), "that no backup holds"),
     "another workspace's name": (lambda p: rewritten(p, workspace="../x"), "whose workspace"),
+    "a workspace that is a number": (lambda p: rewritten(p, workspace=-1), "whose workspace"),
     "another workspace's record": (
         lambda p: rewritten(p, workspace="00000000-0000-4000-8000-000000000000"),
         "foreign_workspace",

@@ -259,9 +259,10 @@ def test_forged_ids_in_config_are_no_ids(plain, data, name):
     assert locate(plain, data) is None
 
 
-def test_damaged_table_is_one_line(repo, data):
+@pytest.mark.parametrize("damage", ["{", "[" * 100_000, "null"], ids=["cut", "deep", "no object"])
+def test_damaged_table_is_one_line(damage, repo, data):
     init(repo, data)
-    (data / "roots.json").write_text("{")
+    (data / "roots.json").write_text(damage)
 
     with pytest.raises(WorkspaceError, match=r"roots\.json is damaged; restore or remove"):
         locate(repo, data)
