@@ -20,6 +20,7 @@ from transcript.sieve import Sieve, type_field
 TYPE = "health"
 MOST_POINTS = 400
 MOST_IDS = 60  # of signals in one event: it stays below 4 KiB
+MOST_CHANGED = 12  # and of those that are new and mended since the event before
 MOST_CHARS = 48
 RATE_SECONDS = 20 * 3600.0  # two points closer than this give no rate
 _DAY = 86_400.0
@@ -79,9 +80,14 @@ def figures(facts: Facts) -> dict[str, float]:
 
 
 def draft(facts: Facts, signals: Iterable[Signal], level: Level, now: datetime) -> Draft:
-    """Return the event that keeps a report: its id is one for a workspace and local day, so a day keeps one."""
+    """Return the event that keeps a report, with what is other than in the last kept one.
+
+    Its id is one for a workspace and local day, so a day keeps one.
+    """
     by_level: dict[Level, list[str]] = {Level.WARN: [], Level.FAIL: []}
-    for signal in signals:
+    told = tuple(signals)
+    changed = changes(told, facts.series.points)
+    for signal in told:
         if signal.level:
             by_level[signal.level].append(signal.id[:MOST_CHARS])
     return Draft(
@@ -98,6 +104,8 @@ def draft(facts: Facts, signals: Iterable[Signal], level: Level, now: datetime) 
             "level": level.name.lower(),
             "failing": by_level[Level.FAIL][:MOST_IDS],
             "warning": by_level[Level.WARN][:MOST_IDS],
+            "new": [*changed.failing_new, *changed.warning_new][:MOST_CHANGED],
+            "mended": list(changed.mended[:MOST_CHANGED]),
             "figures": figures(facts),
         },
     )

@@ -1,7 +1,9 @@
 """The kept reports: one a day, what they say together, and what is new since the last."""
 
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from importlib.resources import files
 from pathlib import Path
 
 import pytest
@@ -10,9 +12,11 @@ from support.record import NOW as THEN
 from support.record import make_draft, make_log
 
 from health import series
-from health.facts import Facts, Point
+from health.facts import Facts, Point, SeriesFacts
 from health.report import assess
 from transcript.log import Log
+
+jsonschema = pytest.importorskip("jsonschema")
 
 
 @pytest.fixture
@@ -63,6 +67,21 @@ def test_what_is_new_and_what_is_mended_since_the_last_night(log: Log) -> None:
     assert told.against == THEN.timestamp()
     assert later.warning_new == ("hook_failures.claude-code",)
     assert set(later.mended) == {"embeddings_zero", "embeddings_stale"}
+
+
+def test_a_kept_report_holds_its_difference_to_the_one_before(log: Log) -> None:
+    """LCA-14-07."""
+    night(log, well("index", zero=1, stale=1))
+    now = replace(well("index", stale=1, orphan_vectors=1), series=SeriesFacts(series.read(log)))
+    night(log, now, days=1)
+
+    first, second = (log.body(event) for event in log.read() if event.type == "health")
+
+    assert (first["new"], first["mended"]) == ([], [])
+    assert (second["new"], second["mended"]) == (["orphan_vectors"], ["embeddings_zero"])
+    schema = json.loads(files("transcript.schema").joinpath("event.schema.json").read_bytes())
+    for line in log.workspace.activity.read_bytes().splitlines():
+        jsonschema.Draft202012Validator(schema).validate(json.loads(line))
 
 
 def test_without_a_night_nothing_is_new(log: Log) -> None:
