@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from support.hooks import (
+    PATIENCE_MS,
     SITE,
     client_command,
     counted,
@@ -111,9 +112,15 @@ def test_with_every_processor_taken_the_hook_still_ends_by_itself(data, workspac
 @pytest.mark.parametrize("words", [["hook", "claude-code"], []], ids=["recall hook", "bare recall on a pipe"])
 def test_the_command_does_what_the_launcher_does(words, data, workspace, monkeypatch):
     monkeypatch.setenv("RECALL_HOME", str(data))
-    command = [sys.executable, "-I", "-m", "recall.cli.main", *words]
+    patient = f"from recall import hook_client; hook_client.LONGEST_DEADLINE_MS = {PATIENCE_MS}"
+    code = f"import sys; {patient}; from recall.cli.main import main; sys.exit(main())"
 
-    by_command = run_client(data, payload(QUESTION, session_id="a"), command=command, RECALL_HOOK_DEADLINE_MS="4000")
+    by_command = run_client(
+        data,
+        payload(QUESTION, session_id="a"),
+        command=[sys.executable, "-I", "-c", code, *words],
+        RECALL_HOOK_DEADLINE_MS=str(PATIENCE_MS),
+    )
     by_launcher = run_client(data, payload(QUESTION, session_id="b"), command=client_command(data, site=SITE))
 
     assert (by_command.code, by_command.err) == (0, b"")
