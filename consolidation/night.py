@@ -25,7 +25,7 @@ from transcript.telling import counted
 from transcript.verify import verify
 from transcript.workspace import Workspace
 
-FILE = "nightly.json"  # when the last one ran and how it ended, for health alone
+FILE = "nightly.json"  # when the last one ran and how it and its parts ended
 VERIFIED = "verified.json"
 WHOLE_DAYS = 7  # after so many days the whole record is verified again
 TESTED = 3
@@ -90,8 +90,9 @@ def night(
         began = time.monotonic()
         made = _Night(deps, settings, now, full, trigger, on_part, until=until)
         made.run()
-        held = {"at": stamp(now), "state": made.state, "seconds": round(time.monotonic() - began, 2)}
+        held: dict[str, Any] = {"at": stamp(now), "state": made.state, "seconds": round(time.monotonic() - began, 2)}
         held["failed"] = [part.name for part in made.parts if part.state == FAILED]
+        held["parts"] = [asdict(part) for part in made.parts]
         write_atomic(deps.workspace.run_dir / FILE, json.dumps(held).encode("ascii"), durable=False)
         return Night(made.state, tuple(made.parts), made.report)
 
@@ -239,8 +240,18 @@ def _told(report: Report) -> Part:
 
 
 def last(workspace: Workspace) -> Mapping[str, Any]:
-    """Return at, state, seconds and failed parts of the last night; empty before the first."""
+    """Return at, state, seconds, failed parts and all parts of the last night; empty before the first."""
     return read_derived(workspace.run_dir / FILE)
+
+
+def could_wait(held: Mapping[str, Any]) -> list[str]:
+    """Return what a night of `last` did or left out of the parts that can wait, a phrase each."""
+    parts = held.get("parts")
+    return [
+        f"{part['name']} {part.get('state', '?')}{': ' if part.get('note') else ''}{part.get('note') or ''}"
+        for part in (parts if isinstance(parts, list) else [])
+        if isinstance(part, dict) and part.get("name") in ("compact", "quality") and part.get("state") != SAME
+    ]
 
 
 def _verified(workspace: Workspace, now: datetime) -> dict[str, Any]:

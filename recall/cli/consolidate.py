@@ -136,7 +136,7 @@ def status(app: App, as_json: bool) -> None:
     \b
         recall consolidate status
     """
-    from consolidation.night import last
+    from consolidation.night import could_wait, last
     from consolidation.stats import checkpoints, told
     from consolidation.triggers import due
     from recall.cli.work import settings_of
@@ -165,6 +165,8 @@ def status(app: App, as_json: bool) -> None:
     say(f"checkpoints: {found.elected:,} elected, {found.fixed:,} by a trigger")
     night = last(workspace)
     say(f"last night {minute(night['at'])} {night['state']}" if night else "no night yet; --nightly makes one")
+    for phrase in could_wait(night):
+        say(f"  {phrase}")
     for one in wanted:
         say(f"due: {one.trigger} ({one.why})")
     if waiting:

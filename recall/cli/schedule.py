@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict, replace
 from datetime import time
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -14,6 +14,8 @@ from recall.cli.output import duration, emit, note, say
 from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from recall.nights import Ended
     from recall.schedule_install import Status
     from recall.schedule_render import Job
@@ -99,13 +101,14 @@ def remove(app: App, dry_run: bool) -> None:
 @click.pass_context
 @pass_app
 def status(app: App, ctx: click.Context, as_json: bool) -> None:
-    """Print what calls the nights, and how the last one ended.
+    """Print what calls the nights, how the last one ended, and what it did in each project.
 
-    Exit 0: installed and as it should be; 1: not.
+    Projects that have had no night yet are named as well. Exit 0: installed and as it should be; 1: not.
 
     \b
         recall schedule status
     """
+    from consolidation.night import could_wait
     from recall import nights, schedule_install
     from recall.schedule_times import due_on, is_due, last_due
 
@@ -116,6 +119,8 @@ def status(app: App, ctx: click.Context, as_json: bool) -> None:
     newest = last_due(app.now(), at)
     owed = is_due(newest, held.due)
     coming = newest if owed else due_on(newest.day.fromordinal(newest.day.toordinal() + 1), at)
+    lasts = {name: _last(app, name) for name in held.projects}
+    without = [str(root) for name, root in nights.projects(app.data).items() if name not in held.projects]
     if as_json:
         emit(
             {
@@ -126,7 +131,10 @@ def status(app: App, ctx: click.Context, as_json: bool) -> None:
                 "last": {"due": held.due, "at": held.at, "state": held.state, "missed": held.missed},
                 "next": coming.moment.isoformat(timespec="minutes"),
                 "owed": owed,
-                "projects": {name: asdict(one) for name, one in held.projects.items()},
+                "projects": {
+                    name: {**asdict(one), "parts": lasts[name].get("parts", [])} for name, one in held.projects.items()
+                },
+                "without_night": without,
             }
         )
         ctx.exit(0 if well else 1)
@@ -136,10 +144,22 @@ def status(app: App, ctx: click.Context, as_json: bool) -> None:
         say(f"before it {counted(held.missed, 'night was', 'nights were')} missed")
     if kind:
         say(f"next night {minute(coming.moment)}{' (is due)' if owed else ''}")
-    for one in held.projects.values():
+    for name, one in held.projects.items():
         failed = f": {', '.join(one.failed)}" if one.failed else ""
         say(f"  {one.state:<9} {duration(one.seconds):>9}  {minute(one.at)}  {one.root}{failed}")
+        for phrase in could_wait(lasts[name]):
+            say(f"  {'':<9} {'':>9}  {phrase}")
+    for root in without:
+        say(f"  {'no night':<9} {'':>9}  {root}")
     ctx.exit(0 if well else 1)
+
+
+def _last(app: App, name: str) -> Mapping[str, Any]:
+    """What the last night of a project left of itself."""
+    from consolidation.night import last
+    from transcript.workspace import Workspace
+
+    return last(Workspace(name, app.data / "workspaces" / name, None))
 
 
 @command.command()

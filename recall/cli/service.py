@@ -75,15 +75,18 @@ def status(ctx: click.Context, app: App, as_json: bool) -> None:
     \b
         recall service status --json
     """
+    from recall.service_control import processes
     from recall.service_control import status as read
 
-    found = read(app.data, now=app.now().timestamp())
+    found, there = read(app.data, now=app.now().timestamp()), processes(app.data)
     if as_json:
-        emit(asdict(found))
+        emit({**asdict(found), "processes": there})
     else:
         say(_line(found))
         say(f"{counted(found.starts_7d, 'start')} in 7 days, {counted(found.crashes_7d, 'crash', 'crashes')}"
             + (f"; the last that ended did so by '{found.last_end}'" if found.last_end else ""))  # fmt: skip
+        if there is not None and there > found.up + found.stuck:
+            say(f"{counted(there, 'process', 'processes')} of this data folder: 'recall health' names what to do")
     ctx.exit(0 if found.up else 1)
 
 

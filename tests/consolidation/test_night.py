@@ -17,7 +17,7 @@ from support.running import CAUSE, Running, make_running, talk_of_causes
 from consolidation.candidates import candidate_of
 from consolidation.commands import Hand, accepted, declined
 from consolidation.model import Candidate
-from consolidation.night import FILE, RESERVE_S, VERIFIED, Night, last, night
+from consolidation.night import FILE, RESERVE_S, VERIFIED, Night, could_wait, last, night
 from consolidation.run import LOCK
 from consolidation.triggers import LEAST
 from transcript.curation import Author
@@ -54,7 +54,11 @@ def test_every_part_is_told_with_its_outcome(project: Running) -> None:
     assert done.report is not None
     assert done.report.counts["accepted"] == 1
     assert {part.name: part.note for part in done.parts}["self test"] == "1 of 1 recalled"
-    assert last(project.workspace)["state"] == "complete"
+    held = last(project.workspace)
+    assert held["state"] == "complete"
+    assert [(one["name"], one["state"], one["note"]) for one in held["parts"]] == [
+        (part.name, part.state, part.note) for part in done.parts
+    ]
 
 
 def test_the_second_run_of_the_same_night_changes_nothing(project: Running) -> None:
@@ -163,6 +167,10 @@ def test_what_can_wait_is_told_and_knows_whether_anything_was_new(project: Runni
     assert told["compact"] == ("done", 5_000_000, "81.0 MB -> 76.0 MB")
     assert told["quality"] == ("done", 40, "61% of the best rank, 40 questions")
     assert asked == [False, True]
+    assert could_wait(last(project.workspace)) == [
+        "compact done: 81.0 MB -> 76.0 MB",
+        "quality done: 61% of the best rank, 40 questions",
+    ]
 
 
 @pytest.mark.parametrize(("within", "left"), [(RESERVE_S, None), (RESERVE_S + 1000, 1000)], ids=["short", "long"])

@@ -120,6 +120,42 @@ def test_status_tells_how_each_project_ended_and_exits_by_what_is_installed(worl
     assert [row["in_a_row"] for row in held["projects"].values()] in ([0, 1], [1, 0])
 
 
+def test_status_names_what_a_night_put_off_and_which_project_had_none(world, tmp_path):
+    world.call("schedule", "run", "--now")
+    Log(init(git_project(tmp_path / "young"), world.data)).append([make_draft(0)], now=MORNING)
+    name = next(name for name, one in nights.read(world.data).projects.items() if one.root.endswith("/api"))
+    parts = [
+        {"name": "index", "state": "done", "note": "3 new passages of 9"},
+        {"name": "compact", "state": "skipped", "note": "3.1% of 80.0 MB hold nothing; the index is in use"},
+        {"name": "quality", "state": "done", "note": "62% of the best rank, 37 questions"},
+    ]
+    last = world.data / "workspaces" / name / "run" / "nightly.json"
+    last.parent.mkdir(exist_ok=True)
+    last.write_text(json.dumps({"at": "2026-06-02T09:00:00Z", "state": "complete", "parts": parts}))
+
+    told = [" ".join(line.split()) for line in world.call("schedule", "status").out.splitlines()]
+    held = json.loads(world.call("schedule", "status", "--json").out)
+
+    at = next(number for number, line in enumerate(told) if line.endswith("/api"))
+    assert told[at + 1 : at + 3] == [
+        "compact skipped: 3.1% of 80.0 MB hold nothing; the index is in use",
+        "quality done: 62% of the best rank, 37 questions",
+    ]
+    assert told[-1] == f"no night {tmp_path / 'young'}"
+    assert (held["projects"][name]["parts"], held["without_night"]) == (parts, [str(tmp_path / "young")])
+
+
+@pytest.mark.parametrize("parts", [7, [None, {"name": "compact"}], [{"name": "quality", "state": "unchanged"}]])
+def test_a_damaged_note_of_a_night_is_no_reason_to_say_nothing(world, parts):
+    world.call("schedule", "run", "--now")
+    for name in nights.read(world.data).projects:
+        folder = world.data / "workspaces" / name / "run"
+        folder.mkdir(exist_ok=True)
+        (folder / "nightly.json").write_text(json.dumps({"parts": parts}))
+
+    assert "no night" not in world.call("schedule", "status").out
+
+
 def test_removed_nothing_of_ours_is_in_the_crontab(world):
     world.call("schedule", "install")
     assert world.call("schedule", "remove", "--dry-run").out == "the call would go out of cron\n"

@@ -43,7 +43,7 @@ def gone() -> int:
     return ended.pid
 
 
-def test_two_starts_at_once_make_one_service_whose_kill_is_counted_and_whose_stop_is_not(data):
+def test_two_starts_at_once_make_one_service_whose_kill_is_counted_and_whose_stop_is_not(data, capsys):
     found = []
     both = [threading.Thread(target=lambda: found.append(service_control.start(data).pid)) for _ in range(2)]
     for one in both:
@@ -58,7 +58,8 @@ def test_two_starts_at_once_make_one_service_whose_kill_is_counted_and_whose_sto
 
     os.kill(found[0], signal.SIGKILL)
     wait_for(lambda: not service_pids(data))
-    assert (run(["service", "status"]), run(["service", "start"]), run(["service", "status"])) == (1, 0, 0)
+    assert (run(["service", "status"]), run(["service", "start"]), run(["service", "status", "--json"])) == (1, 0, 0)
+    assert json.loads(capsys.readouterr().out.splitlines()[-1])["processes"] == 1
     assert (run(["service", "stop"]), run(["service", "stop"])) == (0, 1)
 
     ended = status(data, now=starts(data)[-1].at)
