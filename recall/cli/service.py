@@ -85,7 +85,7 @@ def status(ctx: click.Context, app: App, as_json: bool) -> None:
         say(_line(found))
         say(f"{counted(found.starts_7d, 'start')} in 7 days, {counted(found.crashes_7d, 'crash', 'crashes')}"
             + (f"; the last that ended did so by '{found.last_end}'" if found.last_end else ""))  # fmt: skip
-        if there is not None and there > found.up + found.stuck:
+        if there is not None and there > 1:
             say(f"{counted(there, 'process', 'processes')} of this data folder: 'recall health' names what to do")
     ctx.exit(0 if found.up else 1)
 
