@@ -115,6 +115,12 @@ def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.fixture(autouse=True)
+def _own_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Indexing in this process would lower its priority for good, and that of all tests after it."""
+    monkeypatch.setattr(os, "setpriority", lambda which, who, priority: None, raising=False)
+
+
+@pytest.fixture(autouse=True)
 def _one_sqlite_library(monkeypatch: pytest.MonkeyPatch) -> None:
     """This process uses APSW: closing a file that the standard library opened here would drop APSW's locks."""
     connect = sqlite3.connect

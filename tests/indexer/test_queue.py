@@ -18,7 +18,7 @@ from support.embedder import StubEmbedder
 from support.talk import START, Talk, indexed, recorded, rows, run_embed, run_index
 
 from indexer import audit
-from indexer.power import on_battery, thread_count
+from indexer.power import lower_priority, on_battery, thread_count
 from indexer.queue import pending, wanted_chunks
 from indexer.settings import IndexSettings
 from indexer.store import Store
@@ -322,3 +322,15 @@ def test_one_thread_on_battery_and_what_was_asked_for_otherwise(tmp_path):
     (tmp_path / "BAT0" / "status").write_text("Charging\n")
     assert thread_count(0, supplies=tmp_path) == 0
     assert not on_battery(tmp_path / "absent")
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="priorities as on Unix")
+@pytest.mark.parametrize(("before", "after"), [(0, 10), (15, 15)])
+def test_indexing_gives_way_and_takes_no_more_than_it_was_given(monkeypatch, before, after):
+    asked = []
+    monkeypatch.setattr(os, "getpriority", lambda which, who: before)
+    monkeypatch.setattr(os, "setpriority", lambda which, who, priority: asked.append((who, priority)))
+
+    lower_priority()
+
+    assert asked == [(0, after)]

@@ -43,7 +43,9 @@ def gone() -> int:
     return ended.pid
 
 
-def test_two_starts_at_once_make_one_service_whose_kill_is_counted_and_whose_stop_is_not(data, capsys):
+def test_two_starts_at_once_make_one_service_whose_kill_is_counted_and_whose_stop_is_not(data, capsys, monkeypatch):
+    for patient in (service_control.start, service_control.stop):
+        monkeypatch.setitem(patient.__kwdefaults__, "wait_s", 180.0)
     found = []
     both = [threading.Thread(target=lambda: found.append(service_control.start(data).pid)) for _ in range(2)]
     for one in both:
