@@ -201,6 +201,8 @@ def _swap(staged: Path, home: Path, now: datetime) -> Path | None:
             if os.name != "posix":
                 held.close()  # a folder with open files cannot be renamed there
             aside = home.with_name(f"{home.name}{BEFORE}{now.strftime('%Y%m%dT%H%M%SZ')}")
+            if aside.exists():  # another one was set aside within the same second
+                aside = aside.with_name(f"{aside.name}-{os.urandom(2).hex()}")
             home.rename(aside)
         try:
             staged.rename(home)

@@ -24,7 +24,7 @@ from transcript.restore import restore
 from transcript.roots import exclude, excluded_roots
 from transcript.tombstones import FILE as TOMBSTONES
 from transcript.verify import verify
-from transcript.workspace import locate
+from transcript.workspace import Workspace, locate
 
 
 @pytest.fixture
@@ -203,6 +203,17 @@ def test_a_persons_files_of_any_name_come_back_and_a_link_is_named(tmp_path):
     assert tree(root / ".recall" / "identity") == {
         name: held for name, held in tree(own).items() if name not in ("C:x.md", "elsewhere.md")
     }
+
+
+def test_two_records_set_aside_within_one_second_are_both_kept(here, tmp_path):
+    root, data = elsewhere(tmp_path)
+    restore(here[1], data, project=root, now=NOW)
+
+    aside = [restore(here[1], data, project=root, replace=True, now=NOW).aside for _ in range(2)]
+
+    assert aside[0] != aside[1]
+    assert all(verify(Workspace(here[1].name, path)).ok for path in aside)
+    assert set(set_aside(data, here[1].name)) == set(aside)
 
 
 def test_what_a_killed_backup_left_is_not_restored(here, tmp_path):
