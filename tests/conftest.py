@@ -114,10 +114,12 @@ def _no_waiting_for_the_disk(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(os, "fdatasync", lambda descriptor: None, raising=False)
 
 
-@pytest.fixture(autouse=True)
-def _own_priority(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="session", autouse=True)
+def _own_priority() -> Iterator[None]:
     """Indexing in this process would lower its priority for good, and that of all tests after it."""
-    monkeypatch.setattr(os, "setpriority", lambda which, who, priority: None, raising=False)
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(os, "setpriority", lambda which, who, priority: None, raising=False)
+        yield
 
 
 @pytest.fixture(autouse=True)

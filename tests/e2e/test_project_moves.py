@@ -31,7 +31,6 @@ Command = Callable[..., str]
 def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with six captured sessions about ten subjects."""
     monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
-    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
     monkeypatch.setenv("CLAUDE_CONFIG_DIR", str(tmp_path / "claude"))
     root = tmp_path / "shop"
     root.mkdir()

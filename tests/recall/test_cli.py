@@ -41,7 +41,6 @@ def recall(capsys):
 def _stub_model(monkeypatch):
     monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
     monkeypatch.setattr("indexer.embedder.check", lambda *args, **kwargs: StubEmbedder())
-    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
 
 
 @pytest.fixture(scope="module")

@@ -19,7 +19,6 @@ def recall(capsys, monkeypatch):
     """Run one command line in this process and give back exit code, output and notes."""
     monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
     monkeypatch.setattr("indexer.embedder.check", lambda *args, **kwargs: StubEmbedder())
-    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
 
     def call(*args: str) -> tuple[int, str, str]:
         code = run(list(args))

@@ -447,7 +447,6 @@ def test_context_knows_a_harness_by_the_spellings_that_sync_knows(recall, spelt)
 def test_context_by_meaning_gives_only_turns_that_are_near(recall, monkeypatch):
     """ESAA-18, the semantic form; what it finds goes through the other filters as well."""
     monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
-    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
     recall.log.append([make_draft("noon", text="lunch is at noon"), make_draft("w", text="a port of call")], now=NOW)
 
     early = recall("context", "--near", "wagtail port")

@@ -26,7 +26,6 @@ DAY_S = 86_400
 def well(indexed, monkeypatch, capsys) -> Path:
     """Make a project that is well: sessions taken in, indexed, with hooks, in which the test then runs."""
     folder = indexed()
-    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
     said(folder, "which port has the wagtail", "one")
     for words in (["sync"], ["index"], ["project"]):
         assert group.run(words) == 0

@@ -39,7 +39,6 @@ def project(tmp_path, monkeypatch):
     monkeypatch.setenv("RECALL_ACTOR", "human:ana")
     monkeypatch.delenv("CLAUDE_CONFIG_DIR", raising=False)
     monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
-    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
     assert run(["init"]) == 0
     workspace = App.here().workspace()
     said = ("the port is 8080", "the key is pelican-4711", "good")

@@ -62,7 +62,6 @@ def world(tmp_path: Path, capsys, monkeypatch: pytest.MonkeyPatch) -> World:
         monkeypatch.setattr(getattr(schedule_install, name), "__defaults__", (made.crontab,))
     monkeypatch.setattr(schedule_install, "kind_here", lambda env: "cron")
     monkeypatch.setattr("recall.cli.nights.night_of", made.work)
-    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
     return made
 
 

@@ -234,7 +234,6 @@ def recall(capsys, monkeypatch):
     from recall.cli.group import run
 
     monkeypatch.setattr("indexer.embedder.load", lambda *args, **kwargs: StubEmbedder())
-    monkeypatch.setattr("indexer.power.lower_priority", lambda: None)
 
     def call(*args):
         code = run(list(args))
