@@ -290,15 +290,18 @@ class Question:
         return self._said
 
     def _received(self, talk: socket.socket) -> dict[str, object]:
-        parts, part = b"", b"-"
+        parts, part, is_whole = b"", b"-", True
         while part:
             if len(parts) > LONGEST_ANSWER:
                 raise ValueError("that is no service of ours")
             talk.settimeout(max(self._until - time.monotonic(), 0.0))  # 0: what has come is taken, and no more
-            part = talk.recv(65536)
+            try:
+                part = talk.recv(65536)
+            except OSError:  # the time is over: what has come may be all, though the line is still open
+                part, is_whole = b"", False
             parts += part
         head, _, answer = parts.partition(b"\n")
-        words = head.split()
+        words = head.split() if is_whole or answer else []
         found = json.loads(answer) if answer else {}
         is_ours = words[:1] == [b"recall"] and isinstance(found, dict)
         if not is_ours or not all(_is_said(name, value) for name, value in found.items()):

@@ -101,9 +101,9 @@ def remove(app: App, dry_run: bool) -> None:
 @click.pass_context
 @pass_app
 def status(app: App, ctx: click.Context, as_json: bool) -> None:
-    """Print what calls the nights, how the last one ended, and what it did in each project.
+    """Print what calls the nights and how the last one went.
 
-    Projects that have had no night yet are named as well. Exit 0: installed and as it should be; 1: not.
+    What it did in each project is told, and which have had none yet. Exit 0: installed and as it should be; 1: not.
 
     \b
         recall schedule status

@@ -58,6 +58,17 @@ def test_an_answer_that_has_come_is_taken_however_late_it_is_wanted(data, monkey
         assert asked.answer()["site"] == str(SITE)
 
 
+@pytest.mark.parametrize(("said", "is_taken"), [(b'{"site": "x"}', True), (b'{"site": "', False), (b"", False)])
+def test_of_a_line_that_stays_open_a_whole_answer_is_taken_and_a_part_is_not(hung, data, said, is_taken):
+    asked = Question(data, "status", site=SITE, within_s=0.5)
+    hung.setblocking(True)
+    talk, _ = hung.accept()
+    with talk:
+        talk.sendall(b"recall 1 ok\n" + said)
+
+        assert (asked.answer() is not None) is is_taken
+
+
 def test_one_that_hangs_is_not_waited_for_once_its_time_is_over(data, hung, monkeypatch):
     asked = Question(data, "status", site=SITE, within_s=LATER / 2)
     pass_time(monkeypatch)
