@@ -10,7 +10,7 @@ from health import index_cache
 from health.facts import IndexFacts
 from health.facts_machine import BackendFacts
 from health.gather_record import waiting
-from indexer import audit, noise, vector_check
+from indexer import audit, noise, text_audit, vector_check
 from indexer.embedder import Embedder, Identity
 from indexer.exchange import INDEXED_TYPES
 from indexer.queue import FAILURES, pending, wanted_chunks
@@ -97,7 +97,7 @@ def _facts(
 
 def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> IndexFacts:
     meta = store.meta()
-    copied, made, agree = audit.copies(store), audit.embeddings(store), audit.agreement(store)
+    texts, made, agree = text_audit.count(store), audit.embeddings(store), audit.agreement(store)
     near, writers = audit.near_pairs(store), audit.writers(store)
     envelopes, prompts = noise.envelopes(store)
     pages = audit.pages(store)
@@ -115,16 +115,16 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
         model=meta.model,
         models={meta.model: made.vectors} if made.vectors else {},
         config_hash=meta.config_hash,
-        rows=copied.rows,
-        distinct=copied.distinct,
-        most_repeated=copied.most_repeated,
+        rows=texts.rows,
+        distinct=texts.distinct,
+        most_repeated=texts.most_repeated,
         file_bytes=workspace.index_path.stat().st_size,
         pages=pages.all,
         free_pages=pages.free,
-        bytes=copied.bytes,
-        bytes_needed=copied.bytes_needed,
-        duplicates_by_class=copied.by_class,
-        near_copies=audit.near_copies(store),
+        bytes=texts.bytes,
+        bytes_needed=texts.bytes_needed,
+        duplicates_by_class=texts.copies_by_class,
+        near_copies=texts.near_copies,
         near_pairs=near.pairs,
         near_compared=near.compared,
         chunks_by_class=audit.by_class(store),
@@ -143,10 +143,10 @@ def _counted(workspace: Workspace, store: Store, settings: IndexSettings) -> Ind
         words_extra=agree.words_extra,
         last_run=_seconds(audit.last_run(store)),
         implausible_times=audit.implausible_times(store),
-        secrets_masked=audit.secrets_masked(store),
+        secrets_masked=texts.secrets,
         writers=writers.seen,
         unaccounted=writers.unaccounted,
-        own_text=noise.own_text(store),
+        own_text=texts.own_text,
         prompts=prompts,
         envelopes=envelopes,
         session_hours=audit.session_hours(store),

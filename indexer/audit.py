@@ -1,7 +1,4 @@
-"""Counts what an index holds and whether its parts agree. Reads only; for `recall health`.
-
-Copies are counted from the texts themselves, not from the keys that are meant to prevent them.
-"""
+"""Counts what an index holds and whether its parts agree. Reads only; for `recall health`."""
 
 import json
 from collections.abc import Iterable
@@ -18,21 +15,7 @@ from indexer.vectors import KINDS, NumpyVec
 from transcript.telling import counted
 
 MOST_VECTORS = 300_000  # above it their lengths are not looked at: all of them would have to be in memory
-FLOAT_BYTES = 4
 MOST_SHOWN = 20
-_LEFT_OUT = ("' '", "char(10)", "char(9)", "char(34)", "char(39)", "'`'")  # what near copies may differ in
-
-
-@dataclass(frozen=True, slots=True)
-class Copies:
-    """Rows against distinct (class, role, text)."""
-
-    rows: int
-    distinct: int
-    most_repeated: int
-    bytes: int
-    bytes_needed: int
-    by_class: dict[str, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,33 +49,6 @@ class Agreement:
     words_extra: int
 
 
-def copies(store: Store) -> Copies:
-    """Count repeated texts, and the bytes of texts and vectors stored and needed."""
-    g = store.generation
-    grouped = (
-        "SELECT source_class, count(*) AS n, length(CAST(plain_text(text) AS BLOB)) AS size"
-        f" FROM chunk_{g} GROUP BY source_class, role, plain_text(text)"
-    )
-    rows = distinct = most = stored = needed = 0
-    by_class: dict[str, int] = {}
-    sql = f"SELECT source_class, sum(n), count(*), max(n), sum(n * size), sum(size) FROM ({grouped}) GROUP BY 1"
-    for source_class, n, texts, highest, size, once in store.run(sql):
-        rows, distinct, most = rows + n, distinct + texts, max(most, highest)
-        stored, needed = stored + size, needed + once
-        by_class[SOURCE_CLASSES[source_class]] = n - texts
-    row_bytes = FLOAT_BYTES * store.meta().dimension
-    vectors = len(store.vectors.ids())
-    held = rows - distinct
-    return Copies(
-        rows,
-        distinct,
-        most,
-        stored + row_bytes * vectors,
-        needed + row_bytes * max(0, vectors - held),
-        by_class,
-    )
-
-
 @dataclass(frozen=True, slots=True)
 class NearPairs:
     """Pairs of vectors that are nearly one: how many, among how many of the newest, out of how many."""
@@ -100,19 +56,6 @@ class NearPairs:
     pairs: int
     compared: int
     vectors: int
-
-
-def near_copies(store: Store) -> int:
-    """Count rows that equal another of their class and role but for case, quotes and spaces."""
-    folded = "plain"
-    for part in _LEFT_OUT:
-        folded = f"replace({folded}, {part}, '')"
-    sql = (
-        "SELECT coalesce(sum(n - 1), 0) FROM (SELECT count(DISTINCT plain) AS n FROM"
-        f" (SELECT source_class, role, plain_text(text) AS plain FROM chunk_{store.generation})"
-        f" GROUP BY source_class, role, lower({folded}))"
-    )
-    return _one(store, sql)
 
 
 def near_pairs(store: Store, *, least: float = 0.98, newest: int = 2_000) -> NearPairs:
@@ -192,16 +135,6 @@ def session_hours(store: Store, *, longest_break_s: int = 1800) -> float:
 def implausible_times(store: Store) -> int:
     """Count chunks said at a time that cannot be."""
     sql = f"SELECT count(DISTINCT chunk_id) FROM pointer_{store.generation} WHERE flags & {IMPLAUSIBLE_TIME}"
-    return _one(store, sql)
-
-
-def secrets_masked(store: Store) -> int:
-    """Count the marks that stand where a credential stood."""
-    mark = "[secret:"
-    sql = (
-        f"SELECT coalesce(sum((length(plain) - length(replace(plain, '{mark}', ''))) / {len(mark)}), 0)"
-        f" FROM (SELECT plain_text(text) AS plain FROM chunk_{store.generation}) WHERE instr(plain, '{mark}')"
-    )
     return _one(store, sql)
 
 

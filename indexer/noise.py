@@ -1,19 +1,12 @@
-"""Counts passages that nobody said: recall's own text that came back, and what clients wrap around prompts."""
+"""Counts passages of prompts that nobody said: what clients wrap around them."""
 
 import re
 
 from indexer.rows import ROLES, SOURCE_CLASSES
 from indexer.store import Store
 from transcript.adapters import claude_envelopes, codex_content
-from transcript.injected import block_spans
 
 _RECORD_LINE = re.compile(r'\s*\{"(?:parentUuid|isSidechain|sessionId|leafUuid|timestamp|type|uuid)":')
-
-
-def own_text(store: Store) -> int:
-    """Count passages that hold a mark of a block that recall put in front of a model; none should."""
-    rows = store.run(f"SELECT plain_text(text) FROM chunk_{store.generation} WHERE instr(plain_text(text), 'recall')")
-    return sum(bool(block_spans(text)) for (text,) in rows)
 
 
 def envelopes(store: Store) -> tuple[int, int]:

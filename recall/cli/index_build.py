@@ -116,13 +116,14 @@ def compact(app: App, dry_run: bool, as_json: bool) -> None:
     \b
         recall index compact
     """
-    from indexer.audit import agreement, copies
+    from indexer import text_audit
+    from indexer.audit import agreement
     from indexer.rebuild import compact as run
 
     workspace = app.writable_workspace()
     if dry_run:
         with app.store(workspace) as store:
-            found, parts = copies(store), agreement(store)
+            found, parts = text_audit.count(store), agreement(store)
         counts = {
             "rows": found.rows,
             "copies": found.rows - found.distinct,
