@@ -38,7 +38,7 @@ def data_home(env: Mapping[str, str]) -> Path:
     home = env.get("RECALL_HOME")
     if home:
         found = user_path(home)
-        if found.parts[0].startswith("~"):
+        if home.startswith("~") and str(found).startswith("~"):
             raise WorkspaceError(f"RECALL_HOME is '{home}', and no such home is known here; set a whole path")
         return found.absolute()
     from platformdirs import user_data_path

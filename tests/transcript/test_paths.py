@@ -31,6 +31,13 @@ def test_recall_home_moves_the_data_and_the_user_folder_is_the_default(tmp_path)
     assert data_home({}).name == "recall"
 
 
+@pytest.mark.parametrize(("named", "meant"), [(".", ""), ("./", ""), ("x", "x"), ("./~x", "~x")])
+def test_recall_home_may_be_named_from_the_folder_one_is_in(tmp_path, monkeypatch, named, meant):
+    monkeypatch.chdir(tmp_path)
+
+    assert data_home({"RECALL_HOME": named}) == tmp_path / meant
+
+
 @pytest.mark.parametrize("home", ["~/x", "~", ""])
 def test_where_no_home_is_known_that_is_said_and_nothing_is_made_here(home, monkeypatch):
     nobody = pytest.importorskip("pwd", reason="users have entries elsewhere")
