@@ -23,7 +23,7 @@ from typing import Any
 from transcript.canonical import ID_LENGTH, KEY_BYTES, b32id, event_key, prefix_bits
 from transcript.errors import RecordError
 from transcript.event import Position
-from transcript.paths import secure_dir, write_all, write_atomic
+from transcript.paths import read_file, secure_dir, write_all, write_atomic
 from transcript.segments import Head, lines
 
 ENTRY = struct.Struct(">16sIIQ")
@@ -248,8 +248,11 @@ class IdMap:
 
 
 def _content(path: Path) -> bytes | mmap.mmap:
-    """Return what a file holds, mapped where a mapped file can still be replaced by another process."""
+    """Return what a file holds, mapped where a mapped file can still be replaced by another process.
+
+    Nothing of ours makes a mapped file shorter: it is written on at its end, replaced by a rename, or removed.
+    """
     if os.name != "posix" or not path.stat().st_size:
-        return path.read_bytes()
+        return read_file(path)
     with path.open("rb") as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -1,3 +1,4 @@
+import os
 import random
 import tracemalloc
 
@@ -162,3 +163,15 @@ def test_ids_of_a_file_and_those_that_came_since_are_one_map(tmp_path):
         assert [ids.matching(name) for name in names] == [[(1, number, 1)] for number in range(60)]
         ids.prepare()
         assert [ids.locate(name) for name in names] == [(1, number, 1) for number in range(60)]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such pipes here")
+def test_a_pipe_in_the_files_place_is_not_waited_for_and_replaced(tmp_path):
+    path, start = tmp_path / "ids.bin", make_log(tmp_path).start
+    os.mkfifo(path)
+
+    ids = IdMap(path, start)
+    ids.add(b32id("name"), "s", "", 1, 0, 1)
+    ids.save()
+
+    assert b32id("name") in IdMap(path, start)
