@@ -6,6 +6,8 @@ or a repair has moved lines, a place holds no whole line any more or the files l
 
 import contextlib
 import json
+import os
+import sys
 from collections.abc import Callable, Iterable
 from dataclasses import asdict
 from itertools import groupby
@@ -31,6 +33,8 @@ def kept(
     held = read_derived(workspace.run_dir / FILE)
     try:
         through = Position(**held["through"])
+        if type(through.offset) is not int or not 0 <= through.offset <= sys.maxsize or through.segment < 1:
+            return None
         if held["chosen_by"] != chosen_by or held["sealed"] != _sealed(workspace, through.segment):
             return None
         if through.seq > head.seq or (through.seq == head.seq and through != head.position):
@@ -64,7 +68,10 @@ def _read(workspace: Workspace, places: list[list[int]]) -> list[Line]:
     found: list[Line] = []
     for segment, group in groupby(places, itemgetter(0)):
         with open_segment(workspace.log_dir, segment) as handle:
+            size = os.fstat(handle.fileno()).st_size
             for _, start, length in group:
+                if not 0 <= start < start + length <= size:
+                    raise ValueError(f"segment {segment} has no {length} bytes from byte {start} on")
                 before = min(start, 1)
                 handle.seek(start - before)
                 data = handle.read(before + length)

@@ -164,10 +164,20 @@ def test_a_redaction_voids_what_was_kept(tmp_path: Path, monkeypatch: pytest.Mon
         lambda text: json.dumps({**json.loads(text), "places": [[1, 3, 40]]}),
         lambda text: json.dumps({**json.loads(text), "places": [[9, 0, 40]]}),
         lambda text: json.dumps({**json.loads(text), "places": [["a", None, -1]]}),
+        lambda text: json.dumps({**json.loads(text), "places": [[1, 0, 0]]}),
+        lambda text: json.dumps({**json.loads(text), "places": [[1, -5, 5]]}),
+        lambda text: json.dumps({**json.loads(text), "places": [[1, 10**30, 40]]}),
+        lambda text: json.dumps({**json.loads(text), "places": [[1, 0, 10**30]]}),
         lambda text: json.dumps({**json.loads(text), "places": 7}),
         lambda text: json.dumps({**json.loads(text), "chosen_by": "another rule"}),
         lambda text: json.dumps({**json.loads(text), "through": {"segment": 1, "offset": 5, "seq": 1, "hash": "0"}}),
         lambda text: json.dumps({**json.loads(text), "through": {"segment": 1, "offset": 9**9, "seq": 1, "hash": "0"}}),
+        lambda text: json.dumps({**json.loads(text), "through": {"segment": 1, "offset": -1, "seq": 1, "hash": "0"}}),
+        lambda text: json.dumps({**json.loads(text), "through": {"segment": 1, "offset": "5", "seq": 1, "hash": "0"}}),
+        lambda text: json.dumps({**json.loads(text), "through": {"segment": 0, "offset": 5, "seq": 1, "hash": "0"}}),
+        lambda text: json.dumps(
+            {**json.loads(text), "through": {"segment": 1, "offset": 10**30, "seq": 1, "hash": "0"}}
+        ),
         lambda text: json.dumps({**json.loads(text), "through": {"segment": 5, "offset": 0, "seq": 9**9, "hash": "0"}}),
     ],
 )
