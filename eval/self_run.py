@@ -48,7 +48,7 @@ def run(
         for dialogue in data.dialogues:
             for reply in ask(dialogue, engine, held, count):
                 if time.monotonic() > until:
-                    raise TimeoutError(f"{len(replies)} of {len(dialogue.questions)} questions were asked in time")
+                    raise TimeoutError(f"the time was over after {len(replies)} questions to {name}")
                 replies.append(reply)
     return made
 

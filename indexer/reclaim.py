@@ -11,7 +11,7 @@ from indexer.store import WRITER_BUSY_MS, Store
 from transcript.errors import LockBusy, StoreError
 from transcript.workspace import Workspace
 
-DUE, UNUSED, IN_USE, NO_ROOM, NO_TIME = "done", "unchanged", "in use", "no room", "no time"
+DONE, UNUSED, IN_USE, NO_ROOM, NO_TIME = "done", "unchanged", "in use", "no room", "no time"
 LEAST_BYTES = 1 << 20  # below it nobody sees the difference
 LEAST_SHARE = 0.02  # of the file: written anew it has under one per cent, grown in small pieces over ten
 ROOM = 2.2  # times the file's size: SQLite writes a copy, then the pages into the write-ahead log
@@ -76,7 +76,7 @@ def reclaim(workspace: Workspace, store: Store, *, now: datetime, seconds: float
         return Reclaimed(IN_USE, size, size, unused)
     finally:
         lock.release()
-    done = Reclaimed(DUE, size, _size(store), unused)
+    done = Reclaimed(DONE, size, _size(store), unused)
     store.note_run("reclaim", {name: value for name, value in asdict(done).items() if name != "state"}, now)
     return done
 

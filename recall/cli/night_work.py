@@ -6,6 +6,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from consolidation.night import NO_TIME
 from consolidation.run import DONE, SAME, SKIPPED
 from recall.cli.app import App, vector_search
 from recall.cli.output import size
@@ -29,14 +30,14 @@ def reclaim(app: App, workspace: Workspace, seconds: float) -> Outcome:
     with app.store(workspace, "w") as store:
         made = index.reclaim(workspace, store, now=app.now(), seconds=seconds)
     held = f"{made.unused / max(made.bytes_before, 1):.1%} of {size(made.bytes_before)} hold nothing"
-    if made.state == index.DUE:
+    if made.state == index.DONE:
         return DONE, made.bytes_before - made.bytes_after, f"{size(made.bytes_before)} -> {size(made.bytes_after)}"
     if made.state == index.UNUSED:
         return SAME, 0, held
     why = {
         index.IN_USE: "the index is in use",
         index.NO_ROOM: "the disk lacks room for a copy of the index",
-        index.NO_TIME: "no time left in this night",
+        index.NO_TIME: NO_TIME,
     }[made.state]
     return SKIPPED, 0, f"{held}; {why}"
 

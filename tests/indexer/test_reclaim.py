@@ -7,7 +7,7 @@ from support.record import NOW
 from support.talk import Talk, keys_and_pointers, passages, record, recorded
 
 from indexer import reclaim as module
-from indexer.reclaim import DUE, IN_USE, NO_ROOM, NO_TIME, UNUSED, reclaim, unused_bytes
+from indexer.reclaim import DONE, IN_USE, NO_ROOM, NO_TIME, UNUSED, reclaim, unused_bytes
 from indexer.segment import query_terms
 from indexer.settings import IndexSettings
 from indexer.store import Store
@@ -54,7 +54,7 @@ def test_a_grown_index_becomes_smaller_and_finds_the_same_and_a_second_time_does
 
         done = reclaim(workspace, store, now=NOW)
 
-        assert (done.state, done.unused) == (DUE, vain)
+        assert (done.state, done.unused) == (DONE, vain)
         assert done.bytes_after < done.bytes_before
         assert unused_bytes(store) < vain
         assert workspace.index_path.stat().st_size == done.bytes_after
@@ -113,7 +113,7 @@ def test_while_the_index_is_in_use_nothing_is_done(workspace, monkeypatch, use):
 
         assert workspace.index_path.stat().st_size == size
         leave()
-        assert reclaim(workspace, store, now=NOW).state == DUE
+        assert reclaim(workspace, store, now=NOW).state == DONE
 
 
 def test_neither_a_full_disk_nor_a_short_night_is_made_worse(workspace, monkeypatch):

@@ -11,7 +11,7 @@ from support.project import exchanges, git_project, take_in
 from eval.self_series import path, read
 from health.gather_quality import quality_facts
 from indexer import reclaim as index_reclaim
-from indexer.reclaim import DUE, IN_USE, NO_ROOM, NO_TIME, UNUSED, Reclaimed
+from indexer.reclaim import DONE, IN_USE, NO_ROOM, NO_TIME, UNUSED, Reclaimed
 from recall.cli import night_work
 from recall.cli.app import App
 
@@ -111,7 +111,7 @@ def test_a_record_of_nothing_to_ask_is_no_failure(tmp_path: Path, monkeypatch: p
 @pytest.mark.parametrize(
     ("made", "told"),
     [
-        (Reclaimed(DUE, 81_000_000, 76_000_000, 6_000_000), ("done", 5_000_000, "81.0 MB -> 76.0 MB")),
+        (Reclaimed(DONE, 81_000_000, 76_000_000, 6_000_000), ("done", 5_000_000, "81.0 MB -> 76.0 MB")),
         (Reclaimed(UNUSED, 76_000_000, 76_000_000, 600_000), ("unchanged", 0, "0.8% of 76.0 MB hold nothing")),
         (Reclaimed(UNUSED), ("unchanged", 0, "0.0% of 0 B hold nothing")),
         (
