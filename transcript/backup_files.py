@@ -6,6 +6,7 @@ manifest stands.
 """
 
 import contextlib
+import errno
 import hashlib
 import os
 import re
@@ -141,7 +142,10 @@ def folder(path: Path) -> Path:
     """Make a folder and its missing parents, its owner's alone where the file system knows owners."""
     for one in (*reversed(path.parents), path):
         if not one.is_dir():
-            one.mkdir(mode=0o700, exist_ok=True)
+            try:
+                one.mkdir(mode=0o700, exist_ok=True)
+            except FileExistsError:
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), str(one)) from None
     return path
 
 
@@ -216,21 +220,31 @@ def _hash(path: Path, size: int) -> str:
 
 
 def copy_out(source: Path, one: Stored, target: Path) -> None:
-    """Write one file of a backup to a new place, on the disk when this returns; BackupError when it changed since."""
+    """Write one file of a backup to a new place, on the disk when this returns; BackupError when it changed since.
+
+    Where that fails, no part of it is left.
+    """
     folder(target.parent)
     descriptor = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o600)
-    digest, left = hashlib.sha256(), one.size
     try:
-        with (source / one.stored).open("rb") as file:
-            while left and (data := file.read(min(BLOCK, left))):
-                write_all(descriptor, data)
-                digest.update(data)
-                left -= len(data)
+        _copied(source, one, descriptor)
         os.fsync(descriptor)
-    except OSError as error:
-        error.filename = error.filename or str(target)
+    except BaseException as error:
+        with contextlib.suppress(OSError):
+            target.unlink()
+        if isinstance(error, OSError):
+            error.filename = error.filename or str(target)
         raise
     finally:
         os.close(descriptor)
+
+
+def _copied(source: Path, one: Stored, descriptor: int) -> None:
+    digest, left = hashlib.sha256(), one.size
+    with (source / one.stored).open("rb") as file:
+        while left and (data := file.read(min(BLOCK, left))):
+            write_all(descriptor, data)
+            digest.update(data)
+            left -= len(data)
     if left or digest.hexdigest() != one.sha256:
         raise BackupError(f"{one.stored} changed while it was read; nothing was restored")

@@ -14,9 +14,9 @@ from pathlib import Path
 
 from transcript import tombstones
 from transcript.backup import Manifest, check
-from transcript.backup_files import FILES, copy_out
+from transcript.backup_files import FILES, Stored, copy_out
 from transcript.backup_places import BEFORE, set_aside
-from transcript.errors import BackupError, RecordError
+from transcript.errors import BackupError, RecallError, RecordError
 from transcript.kept_out import LIST, keep_out
 from transcript.lock import FileLock
 from transcript.log import Log
@@ -41,7 +41,8 @@ class Restored:
     """What a restoration did, or with dry_run would do.
 
     `here` is how many events the record in its place has, None where there is none; `aside` is where that went.
-    `erased` counts events of the backup that were erased since; `kept` names files of a person that were left alone.
+    `erased` counts events of the backup that were erased since; `kept` names files of a person that were left alone,
+    `unwritten` those that could not be written: (path, why, the backup's copy).
     """
 
     manifest: Manifest
@@ -51,6 +52,7 @@ class Restored:
     erased: int = 0
     settings: list[str] = field(default_factory=list)
     kept: list[str] = field(default_factory=list)
+    unwritten: list[tuple[str, str, str]] = field(default_factory=list)
 
 
 def restore(
@@ -218,20 +220,36 @@ def _swap(staged: Path, home: Path, now: datetime) -> Path | None:
 
 
 def _personal(place: Path, manifest: Manifest, data: Path, root: Path | None, done: Restored) -> None:
-    """Give back what a person wrote, where nothing stands; what keeps folders and sessions out is added to what is."""
+    """Give back what a person wrote, where nothing stands; what keeps folders and sessions out is added to what is.
+
+    One that cannot be written is no reason to keep back the others: the record is in its place by now.
+    """
     for one in manifest.files:
         kind, _, name = one.path.partition("/")
         base = data if kind == "data" else root / ".recall" if kind == "project" and root is not None else None
         if base is None:
             continue
-        target, held = base / name, (place / FILES / one.stored).read_bytes()[: one.size]
-        if name in (EXCLUDED, LIST):
-            _keep_away(held, name, data)
-        elif not os.path.lexists(target):
-            copy_out(place / FILES, one, target)
-            done.settings.append(str(target))
-        elif not target.is_file() or target.read_bytes() != held:
-            done.kept.append(str(target))
+        try:
+            _give_back(place / FILES, one, base / name, data, done)
+        except (RecallError, OSError) as error:
+            done.unwritten.append((str(base / name), _why(error), str(place / FILES / one.stored)))
+
+
+def _why(error: RecallError | OSError) -> str:
+    if not isinstance(error, OSError) or error.strerror is None:
+        return str(error)
+    return f"{os.fsdecode(error.filename)}: {error.strerror}" if error.filename else error.strerror
+
+
+def _give_back(files: Path, one: Stored, target: Path, data: Path, done: Restored) -> None:
+    held = (files / one.stored).read_bytes()[: one.size]
+    if (name := one.path.partition("/")[2]) in (EXCLUDED, LIST):
+        _keep_away(held, name, data)
+    elif not os.path.lexists(target):
+        copy_out(files, one, target)
+        done.settings.append(str(target))
+    elif not target.is_file() or target.read_bytes() != held:
+        done.kept.append(str(target))
 
 
 def _keep_away(held: bytes, name: str, data: Path) -> None:

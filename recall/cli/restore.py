@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from recall.cli.app import App, pass_app
-from recall.cli.output import emit, note, say
-from transcript.errors import BackupError
+from recall.cli.output import emit, note, one_line, say, unusable
+from transcript.errors import BackupError, RecallError
 from transcript.telling import counted, minute
 
 if TYPE_CHECKING:
@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 @click.option("--words-only", is_flag=True, help="Leave the vectors for later.")
 @click.option("--dry-run", is_flag=True, help="Check the backup, say what would be done, and do nothing.")
 @click.option("--json", "as_json", is_flag=True, help="Print one JSON object.")
+@click.pass_context
 @pass_app
 def command(
     app: App,
+    ctx: click.Context,
     folder: Path,
     project: Path | None,
     into: Path | None,
@@ -45,8 +47,9 @@ def command(
     'recall backup' wrote DIR. It is the folder of one workspace, or holds several; then the one of this project is
     taken. The whole backup is checked before a byte is written. What was erased here since the backup
     is erased in it before anything can recall it. A record that is here stays, unless --replace sets it aside. Files
-    that you wrote are given back only where none stands. The index is no part of a backup and is made here: words at
-    once, then vectors where the model is here. That takes minutes; Ctrl-C leaves the rest to 'recall index'.
+    that you wrote are given back only where none stands; one that cannot be written is named, and the exit code is 1.
+    The index is no part of a backup and is made here: words at once, then vectors where the model is here. That takes
+    minutes; Ctrl-C leaves the rest to 'recall index'.
 
     \b
         recall restore /media/disk/recall --project ~/shop-api
@@ -78,6 +81,7 @@ def command(
         say(_vectors_line(made))
     if stopped:
         raise KeyboardInterrupt
+    ctx.exit(1 if done.unwritten else 0)
 
 
 def _place(app: App, folder: Path, project: Path | None) -> Path:
@@ -112,7 +116,13 @@ def _bring_up(app: App, done: Restored, data: Path, *, words_only: bool) -> dict
     if root is None:
         return None
     there = App({**app.env, "RECALL_HOME": str(data)}, root, data, app.models)
-    there.bring_up(done.workspace)
+    try:
+        there.bring_up(done.workspace)
+    except (RecallError, OSError) as error:  # a project that takes no file is no reason to find nothing
+        told = unusable(error) if isinstance(error, OSError) else str(error)
+        if not told:
+            raise
+        note(f"the pages of the record are not written: {one_line(told)}, then run 'recall project'")
     _, vectors = index.run(there, words_only=words_only)
     with there.store(done.workspace) as store:
         missing = len(pending(store, store.generation, there.config.index()))
@@ -149,6 +159,9 @@ def _lines(done: Restored, dry_run: bool) -> list[str]:
         lines.append(f"  the record that was here is in {done.aside}; remove it when you no longer need it")
     lines += [f"  given back: {path}" for path in done.settings]
     lines += [f"  left as it is here: {path}" for path in done.kept]
+    lines += [f"  not written: {path} ({why}); its copy is {copy}" for path, why, copy in done.unwritten]
+    if done.unwritten:
+        lines.append("  next: mend what keeps those from being written, then copy each to its place")
     lines.append("  next: 'recall sync' for sessions since, 'recall enable-hooks' on a new machine")
     return lines
 
@@ -166,4 +179,5 @@ def _row(done: Restored, dry_run: bool) -> dict[str, Any]:
         "erased": done.erased,
         "settings": done.settings,
         "kept": done.kept,
+        "unwritten": [{"path": path, "why": why, "copy": copy} for path, why, copy in done.unwritten],
     }

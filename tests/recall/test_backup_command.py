@@ -3,6 +3,7 @@
 import errno
 import json
 import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from support.backups import SECRET, holding, tree
 from support.command import runner
 from support.embedder import StubEmbedder
 from support.project import exchanges, git_project, take_in
+
+from transcript import backup_files
 
 TALK = [
     ("Which port does the pilot use?", "Port 8080, it is in deploy.toml."),
@@ -211,6 +214,54 @@ def restored(tmp_path, recall, monkeypatch, *options):
     monkeypatch.chdir(other)
     monkeypatch.setenv("RECALL_HOME", str(tmp_path / "new"))
     return recall("restore", str(tmp_path / "disk"), "--project", str(other), *options)
+
+
+def test_a_persons_files_that_cannot_be_written_are_named_and_the_rest_is_restored(project, tmp_path, recall):
+    """The record is in its place by then: its index is made, whatever the project's folder takes."""
+    identity = project / ".recall" / "identity"
+    for name in ("identity.md", "role.md"):
+        identity.mkdir(parents=True, exist_ok=True)
+        (identity / name).write_text(f"# {name}\n", encoding="utf-8")
+    (project / ".recall" / "config.toml").write_text("[budget]\n", encoding="utf-8")
+    recall("backup", str(tmp_path / "disk"))
+    shutil.rmtree(project / ".recall")
+    (project / ".recall").mkdir()
+    identity.write_text("a file in a folder's place\n", encoding="utf-8")
+
+    done = recall("restore", str(tmp_path / "disk"), "--replace")
+
+    assert done.code == 1
+    copies = list((tmp_path / "disk").rglob("identity.md*")) + list((tmp_path / "disk").rglob("role.md*"))
+    for name, copy in zip(("identity.md", "role.md"), copies, strict=True):
+        assert f"  not written: {identity / name} ({identity}: Not a directory); its copy is {copy}\n" in done.out
+    assert "next: mend what keeps those from being written, then copy each to its place" in done.out
+    assert (project / ".recall" / "config.toml").read_text(encoding="utf-8").startswith("[budget]\n")
+    assert "8080" in recall("query", "port of the pilot", "--words-only").out
+    assert recall("verify").code == 0
+
+
+def test_a_full_disk_leaves_no_half_of_a_persons_file(project, tmp_path, recall, monkeypatch):
+    identity = project / ".recall" / "identity" / "identity.md"
+    identity.parent.mkdir(parents=True)
+    identity.write_text("You are the shop's agent.\n", encoding="utf-8")
+    recall("backup", str(tmp_path / "disk"))
+    identity.unlink()
+
+    def fills(source, one, descriptor):
+        os.write(descriptor, b"You ")
+        if one.path.endswith("identity.md"):
+            raise OSError(errno.ENOSPC, "No space left on device")
+        os.ftruncate(descriptor, 0)
+        os.lseek(descriptor, 0, os.SEEK_SET)
+        copied(source, one, descriptor)
+
+    copied = backup_files._copied
+    monkeypatch.setattr(backup_files, "_copied", fills)
+    done = recall("restore", str(tmp_path / "disk"), "--replace", "--json")
+
+    [missed] = json.loads(done.out)["unwritten"]
+    assert (done.code, missed["path"], missed["why"]) == (1, str(identity), f"{identity}: No space left on device")
+    assert not identity.exists()
 
 
 def vectors(recall):
