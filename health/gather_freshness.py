@@ -1,6 +1,7 @@
 """Reads which version each part of the installation states, and of which schema each file is; writes nothing."""
 
 import base64
+import contextlib
 import hashlib
 import json
 import os
@@ -17,7 +18,7 @@ from indexer.reader import SCHEMA_VERSION
 from recall import calibration, facets, freshness, hook_registry, launcher, service, service_control, standing_context
 from recall.version import VERSION
 from transcript import bring_up, capture_state, event, roots
-from transcript.errors import HookInstallError, RecordError
+from transcript.errors import HookInstallError, LockBusy, RecordError, StoreError
 from transcript.log import Log
 from transcript.paths import user_path
 from transcript.projections import memory_files
@@ -174,8 +175,9 @@ def schemas(workspace: Workspace, data: Path) -> tuple[tuple[str, int | None, in
         kept.append(("log/head", bring_up.FIRST, bring_up.NOW))
     elif workspace.head_file.exists() and workspace.activity.exists() and workspace.activity.stat().st_size:
         kept.append(("record", _record_version(workspace), event.VERSION))
-    if workspace.index_path.exists():
-        kept.append((workspace.index_path.name, schema.held(workspace.index_path), SCHEMA_VERSION))
+    with contextlib.suppress(StoreError, LockBusy):  # an index that may not be opened has a signal of its own
+        if workspace.index_path.exists():
+            kept.append((workspace.index_path.name, schema.held(workspace.index_path), SCHEMA_VERSION))
     if (data / roots.TABLE).exists():
         kept.append((roots.TABLE, _json_version(data / roots.TABLE), roots.VERSION))
     derived = (

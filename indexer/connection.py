@@ -71,7 +71,11 @@ def translated(error: apsw.Error, path: Path) -> StoreError | LockBusy:
     if isinstance(error, apsw.NotADBError | apsw.CorruptError):
         return IndexUnreadable(f"the index {path.name} is damaged ({error}); run 'recall index rebuild'")
     if isinstance(error, apsw.CantOpenError | apsw.PermissionsError | apsw.ReadOnlyError | apsw.AuthError):
-        return IndexUnreadable(f"the index {path} cannot be opened ({error}); check its permissions")
+        return IndexUnreadable(
+            f"the index {path} cannot be opened ({error}); check its permissions, and that its disk takes writes"
+        )
+    if isinstance(error, apsw.IOError):  # a full disk, too, where the file that readers share is made
+        return IndexUnreadable(f"the index {path} cannot be used ({error}); check that its disk is whole and has room")
     if isinstance(error, apsw.FullError):
         return StoreError("the disk is full; the index is unchanged, free space and run 'recall index' again")
     return StoreError(f"the index cannot be used ({type(error).__name__}: {error}); try 'recall index rebuild'")

@@ -12,7 +12,7 @@ from typing import Any
 import apsw
 
 from indexer import dictionary
-from indexer.connection import connect
+from indexer.connection import connect, translated
 from indexer.passage_text import Texts
 from indexer.reader import SCHEMA_VERSION
 from indexer.replacements import LINKED_CLASSES, replacements
@@ -282,15 +282,20 @@ def migrate(execute: Execute, *, now: str) -> bool:
 
 
 def held(path: Path) -> int | None:
-    """Return the schema version of an index file, older or newer than this program's; None where it is not readable."""
+    """Return the schema version of an index file, older or newer than this program's; None where it is no index.
+
+    StoreError or LockBusy where nobody can tell: SQLite may not open it, as on a full or read-only disk.
+    """
     try:
         connection = connect(path, writable=False, busy_ms=1000)
         try:
             return version(connection.execute)
         finally:
             connection.close()
-    except (apsw.Error, ValueError):
+    except (apsw.NotADBError, apsw.CorruptError, apsw.SQLError, ValueError):
         return None
+    except apsw.Error as error:
+        raise translated(error, path) from error
 
 
 def version(execute: Execute) -> int:

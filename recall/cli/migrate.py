@@ -15,6 +15,7 @@ from transcript.errors import LockBusy, RecordError, StoreError, WorkspaceError
 if TYPE_CHECKING:
     from transcript.workspace import Workspace
 
+Look = Callable[[], int | None]
 Step = Callable[[], tuple[int, int]]
 
 
@@ -64,31 +65,37 @@ def _steps(workspace: Workspace, dry_run: bool) -> list[dict[str, Any]]:
     from transcript import bring_up as record
 
     path = workspace.index_path
-    head = record.held(workspace.log_dir)
-    found: list[tuple[str, int | None, int, Step]] = [
-        ("log/head", head, record.NOW, partial(record.bring_up, workspace))
+    found: list[tuple[str, int, Look, Step]] = [
+        ("log/head", record.NOW, partial(record.held, workspace.log_dir), partial(record.bring_up, workspace))
     ]
     if path.exists():
-        found.append((path.name, schema.held(path), SCHEMA_VERSION, partial(index.bring_up, path)))
+        found.append((path.name, SCHEMA_VERSION, partial(schema.held, path), partial(index.bring_up, path)))
     rows = []
-    for name, held, wanted, step in found:
-        row = {"workspace": workspace.id, "root": workspace.root, "file": name, "held": held, "wanted": wanted}
-        said = ""
-        if dry_run and held is None:
-            state, said = "refused", "missing or damaged"
-        elif dry_run and held is not None:
-            state = "current" if held == wanted else "would be brought up" if held < wanted else "refused"
-            said = "a newer version wrote it; upgrade recall" if held > wanted else ""
-        else:
-            try:
+    for name, wanted, look, step in found:
+        held, said = None, ""
+        try:
+            held = look()
+            if dry_run:
+                state, said = _planned(held, wanted)
+            else:
                 before, now = step()
                 state = "current" if before == now else "brought up"
-            except (RecordError, StoreError, LockBusy, OSError) as error:
-                state, said = "refused", unusable(error) if isinstance(error, OSError) else str(error)
-                if not said:
-                    raise
+        except (RecordError, StoreError, LockBusy, OSError) as error:
+            state, said = "refused", unusable(error) if isinstance(error, OSError) else str(error)
+            if not said:
+                raise
+        row = {"workspace": workspace.id, "root": workspace.root, "file": name, "held": held, "wanted": wanted}
         rows.append({**row, "state": state, "why": said})
     return rows
+
+
+def _planned(held: int | None, wanted: int) -> tuple[str, str]:
+    """What a run would do with a file, and why it would refuse."""
+    if held is None:
+        return "refused", "missing or damaged"
+    if held > wanted:
+        return "refused", "a newer version wrote it; upgrade recall"
+    return ("current" if held == wanted else "would be brought up"), ""
 
 
 def _text(row: dict[str, Any]) -> str:

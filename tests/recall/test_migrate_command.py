@@ -147,6 +147,37 @@ def test_a_dry_run_says_why_it_would_refuse(old, recall):
     assert "unknown -> 2 refused: missing or damaged" in planned.out
 
 
+@pytest.mark.parametrize(
+    ("error", "says"),
+    [
+        (apsw.CantOpenError("unable to open database file"), "check its permissions, and that its disk takes writes"),
+        (apsw.ReadOnlyError("attempt to write a readonly database"), "and that its disk takes writes"),
+        (apsw.IOError("disk I/O error"), "check that its disk is whole and has room"),
+        (apsw.FullError("database or disk is full"), "the disk is full"),
+        (apsw.BusyError("database is locked"), "being written by another process; try again"),
+    ],
+    ids=["cannot open", "read-only", "no room for what readers share", "full", "busy"],
+)
+def test_an_index_that_may_not_be_opened_is_told_by_why_and_called_neither_damaged_nor_newer(
+    old, recall, monkeypatch, error, says
+):
+    """On a read-only or full disk SQLite can only not make the files beside it; its schema is then not known."""
+
+    def refuses(*_, **__):
+        raise error
+
+    monkeypatch.setattr(schema, "connect", refuses)
+
+    for done in (recall("migrate", "--json"), recall("migrate", "--dry-run", "--json")):
+        [_, row] = json.loads(done.out)["steps"]
+        assert (done.code, row["state"], row["held"]) == (1, "refused", None)
+        assert says in row["why"]
+        assert "rebuild" not in row["why"]
+        assert "upgrade" not in row["why"]
+    named = [name for name, _, _ in schemas(old, Path(os.environ["RECALL_HOME"]))]
+    assert old.index_path.name not in named
+
+
 def kept(workspace):
     """Return the files of a workspace but SQLite's own beside a database, which a reader makes."""
     return {name: data for name, data in tree(workspace.home).items() if not name.endswith(("-shm", "-wal"))}
