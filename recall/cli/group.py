@@ -3,6 +3,7 @@
 import importlib
 import os
 import sys
+import time
 
 import click
 from click.shell_completion import CompletionItem
@@ -180,6 +181,11 @@ def run(args: list[str], *, app: App | None = None) -> int:
     except BrokenPipeError:
         _drop_unwritten()
         return 1
+    except OverflowError:
+        if clock_is_usable():
+            raise
+        click.echo("recall: this machine's clock stands after the year 2262; set it, then run this again", err=True)
+        return _failed(args)
     except OSError as error:
         what = unusable(error)
         if not what:
@@ -187,6 +193,15 @@ def run(args: list[str], *, app: App | None = None) -> int:
         _drop_unwritten()
         click.echo(f"recall: {one_line(what)}", err=True)
         return _failed(args)
+
+
+def clock_is_usable() -> bool:
+    """Whether Python can tell the time: it counts nanoseconds since 1970, and no longer than 64 bits take."""
+    try:
+        time.time()
+    except OverflowError:
+        return False
+    return True
 
 
 def _drop_unwritten() -> None:

@@ -83,6 +83,25 @@ def tolerate_any_text() -> None:
         reconfigure = getattr(stream, "reconfigure", None)
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
+    buffer = getattr(sys.stderr, "buffer", None)
+    if type(getattr(buffer, "raw", buffer)) is io.FileIO:  # with PYTHONUNBUFFERED nothing lies between
+        sys.stderr = _forgiving(sys.stderr)
+
+
+class _Forgiving(io.FileIO):
+    """Standard error whose disk is full or whose reader is gone: what is said there is no reason to stop the work."""
+
+    def write(self, data: Any) -> int:
+        try:
+            return super().write(data) or len(data)
+        except OSError:
+            return len(data)
+
+
+def _forgiving(stream: TextIO) -> TextIO:
+    stream.flush()
+    raw = io.BufferedWriter(_Forgiving(stream.fileno(), "w", closefd=False))
+    return io.TextIOWrapper(raw, stream.encoding, "backslashreplace", line_buffering=True)
 
 
 class Progress:

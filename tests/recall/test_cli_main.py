@@ -273,6 +273,45 @@ def test_output_that_no_disk_takes_is_an_error_of_one_line(tmp_path):
     assert ended.stderr == b"recall: the disk refuses a write (No space left on device); mend that and run it again\n"
 
 
+@pytest.mark.skipif(not Path("/dev/full").exists(), reason="no device that is always full")
+@pytest.mark.parametrize(
+    ("last", "code"),
+    [("note('a warning')", 0), ("print('no newline', end='', file=sys.stderr)", 0), ("raise RecallError('no')", 1)],
+    ids=["a warning", "a line left open", "an error"],
+)
+def test_a_full_standard_error_neither_stops_the_work_nor_changes_how_it_ended(last, code):
+    """What a scheduler's log takes no more; Python would exit with 120, whatever was done."""
+    program = f"""
+import sys
+from recall.cli import group
+from recall.cli.output import note
+from transcript.errors import RecallError
+def work(**given):
+    note("on the way"); print("done", flush=True); {last}
+group.cli.main = work
+sys.exit(group.run(["work"]))
+"""
+    with Path("/dev/full").open("wb") as full:
+        ended = subprocess.run([sys.executable, "-c", program], stdout=subprocess.PIPE, stderr=full)
+
+    assert (ended.returncode, ended.stdout) == (code, b"done\n")
+
+
+def test_a_clock_that_python_cannot_read_is_one_line_and_no_fault_of_ours(failing, capsys, monkeypatch):
+    failing(OverflowError("timestamp too large to convert to C _PyTime_t"))
+    with pytest.raises(OverflowError):
+        group.run(["fail"])
+
+    def after_2262():
+        raise OverflowError("timestamp too large to convert to C _PyTime_t")
+
+    monkeypatch.setattr(group.time, "time", after_2262)
+
+    assert group.run(["fail"]) == 1
+    told = "recall: this machine's clock stands after the year 2262; set it, then run this again\n"
+    assert capsys.readouterr().err == told
+
+
 def test_bare_recall_with_something_on_a_pipe_is_the_hook(tmp_path):
     """A payload of no known harness: nothing on either stream, exit 0."""
     command = [sys.executable, "-m", "recall.cli.main"]
