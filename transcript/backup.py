@@ -30,14 +30,14 @@ from transcript.backup_files import (
 )
 from transcript.backup_places import remember
 from transcript.backup_unnamed import found, last_event
-from transcript.backup_wanted import locked, untaken, wanted
+from transcript.backup_wanted import LOCK_SECONDS, locked, untaken, wanted
 from transcript.canonical import canonical, sha256_hex
 from transcript.errors import BackupError, BackupNewer, LockBusy, RecordError
 from transcript.event import is_stamp, stamp
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.marks import is_id
-from transcript.paths import remove_parts, write_atomic
+from transcript.paths import read_file, remove_parts, write_atomic
 from transcript.redaction import unfinished
 from transcript.roots import read_table
 from transcript.segments import Head, write_head
@@ -48,7 +48,6 @@ from transcript.workspace import USER, Workspace
 MANIFEST = "manifest.json"
 SCHEMA = 1
 MOST = 1 << 62  # bytes or events: more no file system holds
-LOCK_SECONDS = 60.0
 _CHECK = "recall-check-"  # how the name of the folder begins in which a backup is read back
 
 
@@ -159,7 +158,7 @@ def read_manifest(place: Path) -> Manifest:
     if not (place / MANIFEST).is_file():
         raise BackupError(f"{place} holds no backup: {MANIFEST} is missing")
     try:
-        fields = json.loads((place / MANIFEST).read_bytes())
+        fields = json.loads(read_file(place / MANIFEST))
         held = fields.pop("check")
         schema, head = fields.pop("schema_version"), Head(**fields.pop("head"))
         files = tuple(Stored(**one) for one in fields.pop("files"))
