@@ -35,6 +35,7 @@ def command(app: App, paths: tuple[Path, ...], dry_run: bool) -> None:
         return
     workspace = adopt(paths, app.cwd, app.data, notice=note)
     say(f"{workspace.root} now belongs to workspace {workspace.id}")
+    say(f"'recall sync' takes in the sessions that were held in {', '.join(str(path.absolute()) for path in paths)}")
 
 
 def refuse_unknown(app: App, paths: tuple[Path, ...]) -> None:

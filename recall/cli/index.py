@@ -124,7 +124,7 @@ def embed(
     from indexer import queue
 
     def show(done: int, total: int, rate: float, left: float) -> None:
-        bar(done, total, f"{ORDER}; {rate:.0f} a second, {duration(left)} left")
+        bar(done, total, f"{rate:.0f} a second, {duration(left)} left; {ORDER}")
 
     try:
         with Progress("vectors") as bar:

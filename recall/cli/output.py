@@ -118,17 +118,16 @@ class Progress:
     def __enter__(self) -> "Progress":
         if self._stream.isatty():
             from rich.console import Console
-            from rich.progress import BarColumn, MofNCompleteColumn, TextColumn
+            from rich.progress import BarColumn, TextColumn
             from rich.progress import Progress as Bar
 
             columns = (
                 TextColumn("{task.description}"),
-                BarColumn(),
-                MofNCompleteColumn(),
-                TextColumn("{task.fields[detail]}"),
+                BarColumn(bar_width=16),  # the words after it have room in 80 columns
+                TextColumn("{task.fields[figures]}", markup=False),
             )
             self._bar = Bar(*columns, console=Console(file=self._stream), transient=True)
-            self._task = self._bar.add_task(self.what, total=None, detail="")
+            self._task = self._bar.add_task(self.what, total=None, figures="")
             self._bar.start()
         return self
 
@@ -138,15 +137,17 @@ class Progress:
 
     def __call__(self, done: int, total: int, detail: str = "") -> None:
         """Show how far the work is; cheap enough to call for every item."""
+        figures = [f"{done:,}/{total:,}"] if total else [f"{done:,}"] if done else []
         if self._bar is not None:
-            self._bar.update(self._task, completed=done, total=total or None, detail=visible(detail))
+            said = " ".join([*figures, visible(detail)])
+            self._bar.update(self._task, completed=done, total=total or None, figures=said)
             return
         now = self._clock()
         if now - self._said >= LINE_PAUSE_S:
             self._said = now
             share = f" ({done / total:.0%})" if total else ""
-            figures = f" {done:,}/{total:,}" if total or done else ""
-            self._stream.write(f"{self.what}{figures}{' ' + detail if detail else ''}{share}\n")
+            said = " ".join([self.what, *figures, *([detail] if detail else [])])
+            self._stream.write(f"{said}{share}\n")
             self._stream.flush()
 
 

@@ -877,6 +877,27 @@ def test_progress_is_a_line_now_and_then_where_no_terminal_is_at_hand():
     assert stream.getvalue() == "words 5/10 events (50%)\n"
 
 
+class Terminal(io.StringIO):
+    def isatty(self) -> bool:
+        return True
+
+
+def test_progress_on_a_terminal_of_80_columns_has_room_for_the_time_that_is_left(monkeypatch):
+    monkeypatch.setenv("TERM", "xterm")
+    monkeypatch.setenv("COLUMNS", "80")
+    stream = Terminal()
+
+    with Progress("vectors", stream=stream) as bar:
+        bar(0, 0, "[find]")
+        bar._bar.refresh()
+        bar(1248, 2000, "6 a second, 1 min 58 s left; newest session first")
+        bar._bar.refresh()
+
+    assert "[find]" in stream.getvalue()
+    assert "1,248/2,000 6 a second, 1 min 58 s left" in stream.getvalue()
+    assert "?" not in re.sub(r"\x1b\[\?\d+", "", stream.getvalue())
+
+
 def test_ctrl_c_ends_a_watch_with_130_and_one_line(project, recall):
     recall("init")
     process = subprocess.Popen(

@@ -197,8 +197,10 @@ def test_adopting_a_gone_folder_that_sessions_name_takes_them_in(project, recall
     said("/gone/app/src", "which port is the wagtail's")
     recall("init")
 
-    assert recall("adopt", "/gone/app")[0] == 0
+    code, out, _ = recall("adopt", "/gone/app")
 
+    assert code == 0
+    assert "'recall sync' takes in the sessions that were held in /gone/app" in out
     assert "2 new events" in recall("sync")[1]
 
 
