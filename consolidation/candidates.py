@@ -11,6 +11,7 @@ from transcript.canonical import sha256_hex
 from transcript.event import Draft
 from transcript.memories import MemoryState, Span, span_of_body
 from transcript.memory_told import Told
+from transcript.paths import read_file
 
 MOST_FILES = 8
 FILE_BYTES = 1 << 20
@@ -217,6 +218,6 @@ def hash_of(root: Path, path: str) -> str:
         whole = (root / path).resolve()
         if not whole.is_relative_to(root.resolve()) or not whole.is_file() or whole.stat().st_size > FILE_BYTES:
             return ""
-        return sha256_hex(whole.read_bytes())
+        return sha256_hex(read_file(whole))
     except (OSError, ValueError):
         return ""

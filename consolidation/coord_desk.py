@@ -21,6 +21,7 @@ from transcript.errors import CoordError, KeyFault
 from transcript.event import Draft, Event, stamp
 from transcript.lock import FileLock
 from transcript.log import Log
+from transcript.paths import read_file
 from transcript.projections import coord_files, coord_lines
 from transcript.proposals import Proposal, ProposalState, caught_up
 from transcript.strict_json import MOST_BYTES
@@ -324,7 +325,7 @@ class CoordDesk:
         By the note of it, or because the file that it replaces is another one than when it was decided on.
         """
         with contextlib.suppress(FileNotFoundError):
-            if known.id.encode() in (self.workspace.run_dir / LANDED).read_bytes().split(b"\n"):
+            if known.id.encode() in read_file(self.workspace.run_dir / LANDED).split(b"\n"):
                 return True
         signed = (known.decision or {})["evidence_hashes"]
         now = self.references().signed({**known.document["action"], "evidence_refs": []})

@@ -26,7 +26,7 @@ from transcript.event import Draft
 from transcript.log import Log
 from transcript.memories import Memory, MemoryState, fold_memories
 from transcript.memory_told import Told
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import read_file, secure_dir, write_atomic
 from transcript.workspace import Workspace
 
 ALWAYS, RESTORE = "always-loaded", "restore"  # subjects of an action on a memory
@@ -274,7 +274,7 @@ def _write(root: Path, path: str, data: bytes, sha256: str) -> None:
     if fault is not None:
         raise fault.error()
     place = standing_files.identity_folder(root) / path
-    if not place.exists() or place.read_bytes() != data:
+    if not place.exists() or read_file(place) != data:
         secure_dir(place.parent)
         write_atomic(place, data)
     if not landed(place, sha256):

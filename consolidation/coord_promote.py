@@ -12,6 +12,7 @@ from transcript.canonical import sha256_hex
 from transcript.coord_codes import Refusal
 from transcript.event import stamp
 from transcript.marks import IGNORED
+from transcript.paths import read_file
 from transcript.projections import coord_files, coord_lines
 
 GIT_SECONDS = 20.0
@@ -53,7 +54,7 @@ def promote(desk: CoordDesk, event_id: str, folder: Path, *, actor: str, dry_run
     }
     said = json.dumps(manifest, indent=2, sort_keys=True, ensure_ascii=False).encode() + b"\n"
     there = [path for path in (file, manifest_file) if path.exists() or path.is_symlink()]
-    if any(path.is_symlink() or not path.is_file() for path in there) or (file in there and file.read_bytes() != data):
+    if any(path.is_symlink() or not path.is_file() for path in there) or (file in there and read_file(file) != data):
         raise Refusal("place_taken", file.name, "a file of this name holds something else").error()
     missing = [(path, text) for path, text in ((file, data), (manifest_file, said)) if path not in there]
     if missing and not dry_run:

@@ -10,6 +10,7 @@ from consolidation.plain import seen
 from consolidation.subject import subject
 from transcript import secrets
 from transcript.memories import Memory, MemoryState, Span, span_of_body
+from transcript.paths import read_file
 from transcript.projections import memory_files
 from transcript.projections.page import POINTER
 from transcript.projections.views import folder_of, memory_folder
@@ -38,7 +39,7 @@ def hand_edits(workspace: Workspace, state: MemoryState) -> Edits:
     unread = []
     for name, path in _edited(folder, state):
         try:
-            edit = document(name, path.read_bytes())
+            edit = document(name, read_file(path))
         except (ValueError, OSError) as error:
             reason = f"{error.strerror}" if isinstance(error, OSError) else str(error)
             unread.append((f"{views.parent.name}/{memory_files.FOLDER}/{name}", reason))
@@ -62,7 +63,7 @@ def _edited(folder: Path, state: MemoryState) -> Iterator[tuple[str, Path]]:
 def _is_edited(path: Path, state: MemoryState) -> bool:
     """Whether a file of a memory is not as it was written; one without its head belongs to it by its name."""
     try:
-        data = path.read_bytes()
+        data = read_file(path)
     except OSError:
         return _named(state, path.name) is not None
     return not memory_files.is_sealed(data) and (memory_files.is_ours(data) or _named(state, path.name) is not None)

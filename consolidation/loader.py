@@ -14,6 +14,7 @@ from transcript.canonical import sha256_hex
 from transcript.errors import ConfigError
 from transcript.event import ending, moment, stamp
 from transcript.memory_words import KINDS, LABELS, MEMORY_TYPES, PRIVACY
+from transcript.paths import read_file
 from transcript.projections.memory_files import EDITED, INDEX, SCHEMA, WHY
 from transcript.telling import quoted
 
@@ -85,7 +86,7 @@ def load(folder: Path) -> Loaded:
             failed.append((name, "it links to a place outside of the folder"))
             continue
         try:
-            memories.append(document(name, path.read_bytes()))
+            memories.append(document(name, read_file(path)))
         except OSError as error:
             failed.append((name, f"cannot be read ({error.strerror})"))
         except ValueError as error:

@@ -30,6 +30,7 @@ from transcript.errors import PointerError, RecordError
 from transcript.event import Event
 from transcript.log import Log
 from transcript.memories import Memory
+from transcript.paths import read_file
 from transcript.sieve import Sieve, type_field
 
 PROCEDURE, IDENTITY = "procedure", "identity"
@@ -150,7 +151,7 @@ def _words(text: str) -> frozenset[str]:
 def landed(path: Path, sha256: str) -> bool:
     """Return whether a procedure that was written is there as it was approved."""
     try:
-        return sha256_hex(path.read_bytes()) == sha256
+        return sha256_hex(read_file(path)) == sha256
     except OSError:
         return False
 

@@ -33,7 +33,7 @@ from transcript.event import Draft
 from transcript.injected import strip_blocks
 from transcript.log import Log
 from transcript.memory_told import Told, told
-from transcript.paths import secure_dir, write_once
+from transcript.paths import read_file, secure_dir, write_once
 from transcript.sieve import Sieve, type_field
 from transcript.telling import counted
 
@@ -120,7 +120,7 @@ def files(where: Iterable[Place], root: Path | None) -> Found:
                 failed.append((f"{spot.place}:{spot.name}", _why(error)))
     for spot in harness_spots(root):
         try:
-            data = spot.path.read_bytes()
+            data = read_file(spot.path)
             entries.append(_listed(spot, data))
         except (OSError, ValueError) as error:
             failed.append((f"{spot.place}:{spot.name}", _why(error)))
@@ -175,7 +175,7 @@ def procedures(where: Iterable[Place], root: Path | None) -> list[ProcedureText]
         if spot.kind != PROCEDURAL:
             continue
         try:
-            whole = spot.path.read_bytes().decode("utf-8-sig")
+            whole = read_file(spot.path).decode("utf-8-sig")
             text = head(whole)[1]
         except (OSError, ValueError):
             continue
@@ -207,7 +207,7 @@ def present(where: Iterable[Place]) -> list[Present]:
     for place in where:
         for spot in spots(place):
             try:
-                sha256 = sha256_hex(spot.path.read_bytes())
+                sha256 = sha256_hex(read_file(spot.path))
             except OSError:  # `files` says why
                 continue
             found.append(Present(f"{spot.place}:{spot.name}", spot.path, sha256, spot.kind))

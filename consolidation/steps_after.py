@@ -6,6 +6,7 @@ from consolidation.archive import manifest, sources
 from consolidation.model import StepResult
 from consolidation.run import DONE, FAILED, SAME, SKIPPED, Run
 from transcript.canonical import sha256_hex
+from transcript.paths import read_file
 from transcript.projections import handoff as handoff_page
 from transcript.projections.views import folder_of, lag, refresh
 from transcript.telling import counted
@@ -107,7 +108,7 @@ def handoff(run: Run) -> StepResult:
     page = folder / handoff_page.NAME if folder is not None else None
     if page is None or not page.is_file():
         return StepResult("handoff", SKIPPED, note="this project has no folder .recall; 'recall init' makes one")
-    run.artifacts["handoff"] = {"path": f"views/{page.name}", "sha256": sha256_hex(page.read_bytes())}
+    run.artifacts["handoff"] = {"path": f"views/{page.name}", "sha256": sha256_hex(read_file(page))}
     return StepResult("handoff", DONE, 1, f"views/{page.name}")
 
 
@@ -120,5 +121,5 @@ def _memory_file(run: Run, name: str) -> dict[str, Any] | None:
     if folder is None:
         return None
     for path in sorted((folder.parent / "memory").glob(f"**/*-{name[:10]}.md")):
-        return {"memory": name, "sha256": sha256_hex(path.read_bytes())}
+        return {"memory": name, "sha256": sha256_hex(read_file(path))}
     return None

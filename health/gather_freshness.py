@@ -20,7 +20,7 @@ from recall.version import VERSION
 from transcript import bring_up, capture_state, event, roots
 from transcript.errors import HookInstallError, LockBusy, RecordError, StoreError
 from transcript.log import Log
-from transcript.paths import user_path
+from transcript.paths import open_file, read_file, user_path
 from transcript.projections import memory_files
 from transcript.projections.views import folder_of, memory_folder
 from transcript.workspace import Workspace
@@ -147,7 +147,7 @@ def _located(found: Distribution, site: Path) -> bool:
 def _hash(path: Path) -> str:
     """A file's SHA-256 as RECORD writes it; "" where the file is gone."""
     try:
-        return base64.urlsafe_b64encode(hashlib.sha256(path.read_bytes()).digest()).decode().rstrip("=")
+        return base64.urlsafe_b64encode(hashlib.sha256(read_file(path)).digest()).decode().rstrip("=")
     except OSError:
         return ""
 
@@ -199,7 +199,7 @@ def _memory_files(workspace: Workspace) -> Iterator[tuple[str, int | None, int]]
     written = re.compile(rb"---\nschema: " + re.escape(prefix).encode() + rb"/(\d{1,9})\n")
     for path in sorted(memory_folder(views).rglob("*.md")) if views is not None else ():
         try:
-            with path.open("rb") as file:
+            with open_file(path) as file:
                 found = written.match(file.read(64))
         except OSError:
             continue
@@ -211,7 +211,7 @@ def _record_version(workspace: Workspace) -> int | None:
     """The version of the newest event; None where its line does not end as an event does."""
     try:
         head = Log(workspace).head()
-        with workspace.activity.open("rb") as file:
+        with open_file(workspace.activity) as file:
             file.seek(max(head.length - TAIL, 0))
             found = _ENVELOPE.search(file.read(min(TAIL, head.length)))
     except (OSError, RecordError):
@@ -222,7 +222,7 @@ def _record_version(workspace: Workspace) -> int | None:
 def _json_version(path: Path) -> int | None:
     """The number under "version" of a JSON object; None where there is none."""
     try:
-        held: Any = json.loads(path.read_bytes())
+        held: Any = json.loads(read_file(path))
     except (OSError, ValueError, RecursionError):
         return None
     version = held.get("version") if isinstance(held, dict) else None

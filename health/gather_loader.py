@@ -10,7 +10,7 @@ from consolidation import loader
 from consolidation.standing_files import shown
 from health.facts_memories import LoaderFacts
 from transcript.errors import ConfigError
-from transcript.paths import user_path
+from transcript.paths import open_file, user_path
 from transcript.projections.memory_files import EDITED, SCHEMA
 
 HEAD = 64 * 1024  # bytes of a file in which its front matter ends
@@ -60,7 +60,7 @@ def _stated(path: Path) -> tuple[str, bool, bool]:
     The type is "" where there is none, and a schema one of ours.
     """
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             text = file.read(HEAD)
     except OSError:
         return "", False, False

@@ -8,6 +8,7 @@ from typing import Any
 
 from health.facts import QualityFacts
 from transcript.event import moment
+from transcript.paths import open_file
 from transcript.workspace import Workspace
 
 FILE = "eval-self.jsonl"  # below run/; eval.self_series writes it
@@ -45,6 +46,6 @@ def _facts(run: Mapping[str, Any]) -> QualityFacts:
 def _tail(file: Path) -> bytes:
     if not file.exists():
         return b""
-    with file.open("rb") as held:
+    with open_file(file) as held:
         held.seek(max(0, file.stat().st_size - _TAIL))
         return held.read()

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from transcript.adapters.base import Adapter
+from transcript.paths import read_file
 
 DAY = 86400
 CLAUDE_DAYS = 30  # cleanupPeriodDays where nobody set it
@@ -60,7 +61,7 @@ def _project_settings(adapter: Adapter, users: Iterable[Path], project: Path | N
 def _settings(path: Path) -> dict[str, Any]:
     """Return a settings file as an object; of one that cannot be read, nothing: the harness then goes by its own."""
     try:
-        held = json.loads(path.read_bytes())
+        held = json.loads(read_file(path))
     except (OSError, ValueError):
         return {}
     return held if isinstance(held, dict) else {}

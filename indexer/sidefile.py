@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from indexer.rows import RowFilter
 from indexer.store import Store
 from indexer.vectors import KINDS, Hit, Vectors, best_chunks, clamp, cosines, mask, top_positions
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import read_file, secure_dir, write_atomic
 
 EXACT_ROWS = 100_000
 CANDIDATES = 1600  # rows that the sign bits hand on
@@ -157,7 +157,7 @@ class SideFile:
 
     def _read_stamp(self) -> Stamp | None:
         try:
-            stamp = Stamp(**json.loads((self.folder / STAMP).read_bytes()))
+            stamp = Stamp(**json.loads(read_file(self.folder / STAMP)))
             for name, size in _sizes(stamp.dimension).items():
                 if self._path(stamp.token, name).stat().st_size < stamp.count * size:
                     return None

@@ -20,7 +20,7 @@ from indexer.store import Store
 from transcript.errors import IndexMissing, RecordError
 from transcript.lock import FileLock
 from transcript.log import Log
-from transcript.paths import secure_dir
+from transcript.paths import read_file, secure_dir
 from transcript.projections import memory_files, views
 from transcript.telling import counted
 from transcript.workspace import Workspace
@@ -138,7 +138,7 @@ def _compared_view(name: str, held: bytes | None, made: bytes) -> Part:
 
 def _bytes(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_file(path)
     except OSError:
         return None
 

@@ -28,6 +28,7 @@ from recall.memory_settings import ConsolidationSettings, ExperienceSettings, Me
 from recall.operations_settings import FreshnessSettings, LogSettings, ScheduleSettings, UiSettings
 from recall.settings import Settings, check_numbers
 from transcript.errors import ConfigError
+from transcript.paths import read_file
 from transcript.settings import CaptureSettings
 
 Part = TypeVar("Part")
@@ -321,7 +322,7 @@ def _variable(key: str) -> str:
 def _from_file(path: Path) -> dict[str, Any]:
     """Settings of a file, flattened; {} where there is none."""
     try:
-        text = path.read_bytes().decode("utf-8-sig")
+        text = read_file(path).decode("utf-8-sig")
     except FileNotFoundError:
         return {}
     except (OSError, UnicodeDecodeError) as error:

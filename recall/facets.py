@@ -16,6 +16,7 @@ from indexer.rows import PRIVATE as PRIVATE_FLAG
 from recall import audiences
 from recall.query import Query
 from recall.turn import Candidate, Pointer
+from transcript.paths import open_file
 
 FILE = "facets.json"  # of transcript.projections.facets
 VERSION = 1
@@ -153,7 +154,7 @@ _kept: dict[str, tuple[_Mark, Mapping[str, Any], str]] = {}
 def _load(path: str) -> tuple[Mapping[str, Any], str]:
     """Return what a file holds, and its hash; nothing of one that is damaged or of another version."""
     try:
-        with open(path, "rb") as file:
+        with open_file(Path(path)) as file:
             data = file.read()
         held: dict[str, Any] = json.loads(data)
         whole = held["version"] == VERSION and _is_whole(held)

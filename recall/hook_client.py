@@ -28,6 +28,8 @@ PACKAGES = ("transcript", "indexer", "scoring", "recall")
 # These run the hooks of other harnesses as well, with the variable set.
 OTHER_CALLERS = (("GROK_HOOK_EVENT", "grok-build"), ("CURSOR_VERSION", "cursor"))
 
+NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe in place of a file of ours is no reason to hang
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from _socket import socket as Socket
@@ -58,7 +60,7 @@ class Hook:
         """Add one line to the counters; a failure to count is no failure."""
         line = f"{time.time():.0f}\t{self.harness}\t{kind}\n".encode("utf-8", "replace")
         try:
-            descriptor = os.open(f"{self.data}/{COUNTERS}", os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            descriptor = os.open(f"{self.data}/{COUNTERS}", os.O_WRONLY | os.O_APPEND | os.O_CREAT | NO_WAIT, 0o600)
             os.write(descriptor, line)
             os.close(descriptor)
         except OSError:
@@ -113,7 +115,7 @@ def ask_service(hook: Hook, payload: bytes) -> bytes | None:
     """Return the service's answer (often empty); None when it must be found without the service."""
     hook.stage = "connect"
     try:
-        descriptor = os.open(f"{hook.data}/{ADDRESS}", os.O_RDONLY)
+        descriptor = os.open(f"{hook.data}/{ADDRESS}", os.O_RDONLY | NO_WAIT)
         path, deadline = os.read(descriptor, 4096).decode("utf-8", "surrogateescape").split("\n")[:2]
         os.close(descriptor)
     except (OSError, ValueError):
@@ -186,7 +188,7 @@ def _strike(hook: Hook, service: "Socket") -> None:
     """
     try:
         process, user = _peer(service)
-        descriptor = os.open(f"{hook.data}/{STRIKES}", os.O_RDWR | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(f"{hook.data}/{STRIKES}", os.O_RDWR | os.O_APPEND | os.O_CREAT | NO_WAIT, 0o600)
         now = time.monotonic()
         os.write(descriptor, b"%.1f\n" % now)
         strikes = os.pread(descriptor, 4096, 0).split()

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from recall.hook_client import COUNTERS
 from transcript.lock import FileLock
-from transcript.paths import write_atomic
+from transcript.paths import read_file, write_atomic
 
 FOLDED = "hook-counters.json"
 LARGEST_LOG = 256 << 10
@@ -35,7 +35,9 @@ def add(data: Path, harness: str, kind: str) -> None:
     """Append one failure; a failure to count is no failure."""
     line = f"{time.time():.0f}\t{harness}\t{kind}\n".encode("utf-8", "replace")
     with contextlib.suppress(OSError):
-        descriptor = os.open(data / COUNTERS, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        descriptor = os.open(
+            data / COUNTERS, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o600
+        )
         try:
             os.write(descriptor, line)
         finally:
@@ -82,7 +84,7 @@ def _compact(data: Path, log: Path, largest: int) -> bool:
 
 def _folded(data: Path) -> dict[tuple[str, str], tuple[int, int]]:
     try:
-        table = json.loads((data / FOLDED).read_bytes())
+        table = json.loads(read_file(data / FOLDED))
         return {(str(row[0]), str(row[1])): (int(row[2]), int(row[3])) for row in table}
     except (OSError, ValueError, TypeError, IndexError, RecursionError):
         return {}

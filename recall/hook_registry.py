@@ -83,7 +83,7 @@ def back_up(data: Path, file: Path, text: str) -> str:
 def backed_up(data: Path, entry: Installed) -> str | None:
     """Return the text from before; None where there was no file, or where its backup cannot be read any more."""
     try:
-        return (data / BACKUPS / entry.before).read_bytes().decode() if entry.before else None
+        return read_file(data / BACKUPS / entry.before).decode() if entry.before else None
     except (OSError, UnicodeDecodeError):
         return None
 

@@ -21,7 +21,7 @@ from recall.version import VERSION
 from transcript import git_exclude
 from transcript.errors import HookInstallError
 from transcript.lock import FileLock
-from transcript.paths import remove_parts, secure_dir, write_atomic
+from transcript.paths import read_file, remove_parts, secure_dir, write_atomic
 from transcript.telling import quoted
 from transcript.workspace import locate
 
@@ -295,7 +295,7 @@ def _check(file: Path, form: Form, text: str) -> None:
 
 def _read(file: Path) -> str | None:
     try:
-        return file.read_bytes().decode("utf-8")
+        return read_file(file).decode("utf-8")
     except (FileNotFoundError, NotADirectoryError):
         return None
     except UnicodeDecodeError as error:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Generator
 from pathlib import Path
 from typing import BinaryIO
 
+from transcript.paths import open_file
 from transcript.telling import minute
 
 FOLDER = "logs"
@@ -59,7 +60,7 @@ def follow(data: Path, name: str, *, said: Callable[[str], str]) -> Generator[st
 
 def _opened(path: Path) -> BinaryIO | None:
     try:
-        return path.open("rb")
+        return open_file(path)
     except OSError:
         return None
 

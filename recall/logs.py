@@ -95,7 +95,9 @@ class Sink:
         """Append one line in one write; a line that cannot be written is lost."""
         with contextlib.suppress(OSError):
             secure_dir(self.path.parent)
-            descriptor = os.open(self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+            descriptor = os.open(
+                self.path, os.O_WRONLY | os.O_APPEND | os.O_CREAT | getattr(os, "O_NONBLOCK", 0), 0o600
+            )
             try:
                 os.write(descriptor, line.encode("ascii", "backslashreplace") + b"\n")
                 large = os.fstat(descriptor).st_size > self.settings.megabytes * 1e6

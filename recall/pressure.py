@@ -19,7 +19,7 @@ from transcript.capture_state import CaptureState
 from transcript.errors import RecordError
 from transcript.event import Event
 from transcript.log import Log
-from transcript.paths import write_atomic
+from transcript.paths import read_file, write_atomic
 from transcript.sieve import Sieve
 from transcript.workspace import Workspace
 
@@ -140,7 +140,7 @@ def _written(path: Path) -> float:
 
 def _held(log: Log) -> list[str]:
     try:
-        held = json.loads((log.workspace.run_dir / FILE).read_bytes())
+        held = json.loads(read_file(log.workspace.run_dir / FILE))
     except (OSError, ValueError):
         return []
     return [str(name) for name in held] if isinstance(held, list) else []

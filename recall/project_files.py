@@ -9,6 +9,7 @@ from transcript.event import Draft
 from transcript.git_exclude import tracking
 from transcript.memory_drafts import source
 from transcript.memory_told import Told
+from transcript.paths import read_file
 from transcript.workspace import Workspace
 
 MOST_FILES = 200
@@ -53,7 +54,7 @@ def _read(root: Path, patterns: Sequence[str]) -> Iterator[tuple[str, str]]:
         try:
             if not path.is_file() or not path.resolve().is_relative_to(inside) or path.stat().st_size > MOST_BYTES:
                 continue
-            text = path.read_bytes().decode("utf-8")
+            text = read_file(path).decode("utf-8")
         except (OSError, UnicodeDecodeError):
             continue
         if text.strip() and "\0" not in text:

@@ -19,7 +19,7 @@ from recall.standing_places import places
 from recall.turn import bytes_third
 from transcript.errors import HookInstallError, RecallError
 from transcript.lock import FileLock
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import read_file, secure_dir, write_atomic
 from transcript.workspace import Workspace, owner_root
 
 KIND = "rules"
@@ -150,7 +150,7 @@ def _renew(entry: Installed, block: str) -> bool:
     """Write the file behind a link, not the link, with its mode; say whether a byte changed."""
     file = Path(os.path.realpath(entry.file))
     try:
-        before, mode = file.read_bytes().decode("utf-8"), file.stat().st_mode & 0o7777
+        before, mode = read_file(file).decode("utf-8"), file.stat().st_mode & 0o7777
         if not has_block(before):
             return False
     except FileNotFoundError:

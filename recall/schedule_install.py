@@ -21,7 +21,7 @@ from recall.operations_settings import ScheduleSettings
 from recall.schedule_render import Job
 from recall.schedule_times import jitter
 from transcript.errors import ScheduleError, clip
-from transcript.paths import user_path, write_atomic
+from transcript.paths import read_file, user_path, write_atomic
 
 PATIENCE_S = 30
 
@@ -186,7 +186,7 @@ def status(kind: str, job: Job, env: Mapping[str, str], run: Run = run_program) 
         return Status(kind, there, there and put(held, job) == held, None)
     wanted = files(kind, job, env)
     there = any(path.exists() for path in wanted)
-    same = all(path.exists() and path.read_bytes() == text for path, text in wanted.items())
+    same = all(path.exists() and read_file(path) == text for path, text in wanted.items())
     enabled = None
     if kind == "systemd":
         enabled = os.path.lexists(_wanted(job, env))

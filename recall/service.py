@@ -27,7 +27,7 @@ from recall.allocator import give_back
 from recall.hook_client import ADDRESS, DEADLINE_MS, LONGEST_PAYLOAD, PROTOCOL, STRIKES, stamp
 from recall.spawn import SERVICE_STARTING
 from recall.version import VERSION
-from transcript.paths import runtime_dir, secure_dir, write_atomic
+from transcript.paths import read_file, runtime_dir, secure_dir, write_atomic
 
 BACKLOG = 128
 LONGEST_HEADER = 4096
@@ -207,7 +207,7 @@ class Service:
     def _withdraw(self) -> None:
         address = self._data / ADDRESS
         with contextlib.suppress(OSError):
-            if address.read_bytes().split(b"\n")[0] == os.fsencode(self._path):
+            if read_file(address).split(b"\n")[0] == os.fsencode(self._path):
                 address.unlink()
             self._path.unlink()
 
@@ -270,7 +270,7 @@ class Question:
         self._talk: socket.socket | None = None
         self._said: dict[str, object] | None = None
         try:
-            path = (data / ADDRESS).read_bytes().split(b"\n")[0]
+            path = read_file(data / ADDRESS).split(b"\n")[0]
             self._talk = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             self._talk.settimeout(within_s)
             self._talk.connect(path)

@@ -10,6 +10,7 @@ from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 
 from recall.audiences import SHARED, UNKNOWN, widest
+from transcript.paths import read_file
 
 NAME = "session.json"
 VERSION = 1
@@ -54,7 +55,7 @@ def of(run_dir: Path, session: str = EVERY) -> Cue:
 def entries(run_dir: Path) -> dict[str, Cue]:
     """Return what the file holds by session id, the workspace's under ""; ValueError where it cannot be read."""
     try:
-        data = (run_dir / NAME).read_bytes()
+        data = read_file(run_dir / NAME)
     except FileNotFoundError:
         return {}
     except OSError as error:

@@ -15,7 +15,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from transcript.paths import user_path
+from transcript.paths import read_file, user_path
 
 FOLDER = "identity"
 PACKS = "packs"
@@ -192,7 +192,7 @@ def read(spot: Spot, folder: Path) -> Entry:
     stat = spot.path.stat()
     if stat.st_size > MOST_BYTES:
         raise ValueError(f"it has {stat.st_size:,} bytes, {MOST_BYTES:,} are carried at most; divide it")
-    data = spot.path.read_bytes()
+    data = read_file(spot.path)
     try:
         fields, body = head(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from transcript.paths import open_file, read_file
+
 BLOCK_BYTES = 256 << 10
 MOST_BYTES = 32 << 20  # from the end; one picture may fill several blocks
 MOST_TOKENS = 1_000_000_000  # no window is larger: such a number is damaged
@@ -137,7 +139,7 @@ def _messages(path: Path) -> Iterator[bytes]:
     if path.stat().st_size > MOST_BYTES:
         return
     try:
-        messages = json.loads(path.read_bytes())["messages"]
+        messages = json.loads(read_file(path))["messages"]
     except (ValueError, KeyError, TypeError, RecursionError):
         return
     for message in reversed(messages if isinstance(messages, list) else []):
@@ -146,7 +148,7 @@ def _messages(path: Path) -> Iterator[bytes]:
 
 def _lines_back(path: Path) -> Iterator[bytes]:
     """The lines of a file from its end; one that is not ended yet is left out."""
-    with path.open("rb") as file:
+    with open_file(path) as file:
         at = file.seek(0, 2)
         least = max(0, at - MOST_BYTES)
         rest, ended = b"", False

@@ -16,7 +16,7 @@ from pathlib import Path, PurePosixPath
 from typing import IO
 
 from transcript.errors import BackupError
-from transcript.paths import fsync_dir, open_plain, write_all
+from transcript.paths import fsync_dir, open_file, open_plain, write_all
 from transcript.telling import quoted
 
 FILES = "files"
@@ -212,7 +212,7 @@ def check_files(files: Path, kept: Iterable[Stored]) -> list[str]:
 
 def _hash(path: Path, size: int) -> str:
     digest = hashlib.sha256()
-    with path.open("rb") as file:
+    with open_file(path) as file:
         while size and (data := file.read(min(BLOCK, size))):
             digest.update(data)
             size -= len(data)
@@ -241,7 +241,7 @@ def copy_out(source: Path, one: Stored, target: Path) -> None:
 
 def _copied(source: Path, one: Stored, descriptor: int) -> None:
     digest, left = hashlib.sha256(), one.size
-    with (source / one.stored).open("rb") as file:
+    with open_file(source / one.stored) as file:
         while left and (data := file.read(min(BLOCK, left))):
             write_all(descriptor, data)
             digest.update(data)

@@ -8,6 +8,7 @@ from pathlib import Path
 from transcript.backup_files import Stored, below
 from transcript.errors import RecordError
 from transcript.event import from_line
+from transcript.paths import open_file
 
 _NUMBERED = re.compile(r"(.+)\.(\d{1,6})")  # how a name goes on where another file of a backup has it
 _LAST = 1 << 22  # bytes from the end of a segment in which its last whole event is looked for
@@ -41,7 +42,7 @@ def _plain(files: Path) -> Iterator[tuple[int, str, str, Path]]:
 
 
 def _end(path: Path) -> tuple[int, str] | None:
-    with path.open("rb") as file:
+    with open_file(path) as file:
         file.seek(max(path.stat().st_size - _LAST, 0))
         lines = file.read().split(b"\n")[:-1]  # behind the last line end stands what a killed backup left
     for line in reversed(lines):

@@ -12,6 +12,7 @@ from typing import IO
 from transcript.backup_files import Stored, Wanted, plain
 from transcript.kept_out import LIST
 from transcript.lock import FileLock
+from transcript.paths import open_file, read_file
 from transcript.roots import EXCLUDED
 from transcript.segments import ACTIVITY, Head, open_segment, sealed_path
 from transcript.tombstones import FILE as TOMBSTONES
@@ -86,9 +87,9 @@ def _file(name: str, path: Path) -> Iterator[Wanted]:
     """Yield a file as it is at this moment; nothing for what is missing or no plain file."""
     if path.is_symlink() or not path.is_file():
         return
-    data = path.read_bytes()
+    data = read_file(path)
     yield Wanted(name, len(data), partial(io.BytesIO, data))
 
 
 def _open(path: Path) -> IO[bytes]:
-    return path.open("rb")
+    return open_file(path)

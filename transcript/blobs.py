@@ -7,7 +7,7 @@ from typing import Any
 
 from transcript.canonical import canonical, sha256_hex, utf8
 from transcript.errors import RecordError
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import read_file, secure_dir, write_atomic
 
 INLINE_BYTES = 32 * 1024
 INLINE_BODY_BYTES = 1 << 20
@@ -43,7 +43,7 @@ class BlobStore:
         import zstandard
 
         try:
-            packed = self.path(sha).read_bytes()
+            packed = read_file(self.path(sha))
         except FileNotFoundError:
             raise RecordError(f"blob {sha[:12]} is missing from the record; run 'recall verify'") from None
         try:

@@ -5,7 +5,7 @@ from pathlib import Path
 
 from transcript.errors import RecordError
 from transcript.lock import FileLock
-from transcript.paths import write_atomic
+from transcript.paths import read_file, write_atomic
 from transcript.segments import HEAD, Head, read_head, write_head
 from transcript.verify import verify
 from transcript.workspace import Workspace
@@ -34,7 +34,7 @@ def bring_up(workspace: Workspace) -> tuple[int, int]:
         with FileLock(workspace.run_dir / "log.lock", timeout=LOCK_SECONDS):
             head = _first(workspace.log_dir)
             if head is not None:  # somebody else may have been first
-                kept = workspace.head_file.read_bytes()
+                kept = read_file(workspace.head_file)
                 write_head(workspace.log_dir, head)
                 report = verify(workspace, views=False)
                 if not report.ok:
@@ -46,7 +46,7 @@ def bring_up(workspace: Workspace) -> tuple[int, int]:
 def _first(log_dir: Path) -> Head | None:
     """Return what a head of the first form says; None for any other."""
     try:
-        fields = json.loads((log_dir / HEAD).read_bytes())
+        fields = json.loads(read_file(log_dir / HEAD))
         if fields.pop("v") != FIRST:
             return None
         head = Head(**fields)

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, fields
 from typing import Any
 
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import read_file, secure_dir, write_atomic
 from transcript.workspace import Workspace
 
 STATE_VERSION = 1
@@ -71,7 +71,7 @@ class CaptureState:
         self.synced = ""
         self.lost = False
         try:
-            kept = json.loads(self.path.read_bytes())
+            kept = json.loads(read_file(self.path))
             if kept["version"] == STATE_VERSION:
                 self.sources = {name: SourceState(**_known(item)) for name, item in kept["sources"].items()}
                 self.skipped = dict(kept["skipped"])
@@ -97,7 +97,7 @@ class CaptureState:
         """Return what the reader of a source remembers, None when that is lost or of another place."""
         state = self.sources[source]
         try:
-            kept = json.loads(zlib.decompress((self.folder / source).read_bytes()))
+            kept = json.loads(zlib.decompress(read_file(self.folder / source)))
             if kept["at"] == [state.generation, state.offset]:
                 memory: dict[str, Any] = kept["memory"]
                 return memory

@@ -7,6 +7,8 @@ Versions 2 to 4, SHA-1 and SHA-256, an index split in two files, and one that ho
 import struct
 from pathlib import Path
 
+from transcript.paths import read_file
+
 _HEADER = struct.Struct(">4sII")
 _STAT = 40  # bytes of an entry before its hash; the mode stands at 24
 _HASHES = (20, 32)
@@ -21,7 +23,7 @@ def tracked_paths(git_dir: Path) -> frozenset[bytes]:
     Empty where there is no index. ValueError where one cannot be read; OSError where a part of it is missing.
     """
     try:
-        data = (git_dir / "index").read_bytes()
+        data = read_file(git_dir / "index")
     except FileNotFoundError:
         return frozenset()
     for size in _HASHES:  # only the repository's settings say which: with the wrong one nothing fits together
@@ -30,7 +32,7 @@ def tracked_paths(git_dir: Path) -> frozenset[bytes]:
         except (ValueError, IndexError, struct.error):
             continue
         if link and any(link[:size]):
-            shared, _ = _read((git_dir / f"sharedindex.{link[:size].hex()}").read_bytes(), size)
+            shared, _ = _read(read_file(git_dir / f"sharedindex.{link[:size].hex()}"), size)
             gone = _bits(link[size:])
             names = [*(name for at, name in enumerate(shared) if at not in gone), *names]
         return frozenset(name for name in names if name and not name.endswith(b"/"))

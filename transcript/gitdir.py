@@ -4,6 +4,8 @@ import os
 from dataclasses import dataclass
 from pathlib import Path
 
+from transcript.paths import open_file
+
 _MAX_FILE = 4096
 _MAX_CONFIG = 1 << 20
 
@@ -74,7 +76,7 @@ def _resolve(base: Path, text: str) -> Path | None:
 
 def _read(path: Path, limit: int = _MAX_FILE) -> str | None:
     try:
-        with open(path, "rb") as handle:
+        with open_file(path) as handle:
             return handle.read(limit).decode("utf-8", "surrogateescape")
     except OSError:
         return None

@@ -23,7 +23,7 @@ from typing import Any
 from transcript.canonical import ID_LENGTH, KEY_BYTES, b32id, event_key, prefix_bits
 from transcript.errors import RecordError
 from transcript.event import Position
-from transcript.paths import read_file, secure_dir, write_all, write_atomic
+from transcript.paths import open_file, read_file, secure_dir, write_all, write_atomic
 from transcript.segments import Head, lines
 
 ENTRY = struct.Struct(">16sIIQ")
@@ -254,5 +254,5 @@ def _content(path: Path) -> bytes | mmap.mmap:
     """
     if os.name != "posix" or not path.stat().st_size:
         return read_file(path)
-    with path.open("rb") as file:
+    with open_file(path) as file:
         return mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)

@@ -8,6 +8,8 @@ Also imported by the hook's client: nothing but `os`.
 
 import os
 
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)  # a pipe in its place is no reason to hang
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -54,7 +56,7 @@ def keep_out(data: str, session: bytes, reason: str) -> bool:
     """
     if not session or len(session) > LONGEST_ID or len(session.split()) != 1 or session != session.strip():
         return False
-    descriptor = os.open(f"{data}/{LIST}", os.O_RDWR | os.O_CREAT | os.O_APPEND, 0o600)
+    descriptor = os.open(f"{data}/{LIST}", os.O_RDWR | os.O_CREAT | os.O_APPEND | _NO_WAIT, 0o600)
     try:
         held = os.read(descriptor, 4 * MOST_BYTES)
         line = reason.encode() + b" " + session + b"\n"
@@ -81,7 +83,7 @@ def _shorten(data: str, kept: bytes) -> None:
 def kept_out(data: "str | os.PathLike[str]") -> dict[str, str]:
     """Return the sessions that capture never takes, each with its reason."""
     try:
-        descriptor = os.open(f"{os.fspath(data)}/{LIST}", os.O_RDONLY)
+        descriptor = os.open(f"{os.fspath(data)}/{LIST}", os.O_RDONLY | _NO_WAIT)
     except FileNotFoundError:
         return {}
     try:

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 
 from transcript import git_exclude
-from transcript.paths import write_atomic
+from transcript.paths import open_file, read_file, write_atomic
 
 IGNORED = (".recall/", ".coord/")
 _ID = re.compile("[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -20,7 +20,7 @@ def is_id(text: str) -> bool:
 def read_id(path: Path) -> str | None:
     """Return the id in a one-line file, None when there is no proper one."""
     try:
-        with open(path, "rb") as handle:
+        with open_file(path) as handle:
             text = handle.read(128).decode("ascii", "replace").strip()
     except OSError:
         return None
@@ -39,7 +39,7 @@ def config_id(path: Path) -> str | None:
     Read line by line: this runs before each turn, where a TOML parser would cost too much.
     """
     try:
-        with open(path, "rb") as handle:
+        with open_file(path) as handle:
             text = handle.read(_MAX_CONFIG).decode("utf-8", "replace")
     except OSError:
         return None
@@ -54,7 +54,7 @@ def set_config_id(path: Path, name: str) -> None:
     if config_id(path) == name:
         return
     try:
-        text = path.read_bytes().decode("utf-8", "surrogateescape")
+        text = read_file(path).decode("utf-8", "surrogateescape")
     except FileNotFoundError:
         path.parent.mkdir(parents=True, exist_ok=True)
         text = _HEADER

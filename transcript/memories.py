@@ -16,7 +16,7 @@ from transcript.errors import RecordError
 from transcript.event import MEMORY_TYPES, Event, Position, moment
 from transcript.log import Log
 from transcript.memory_fold import closing, empty, take
-from transcript.paths import write_atomic
+from transcript.paths import read_file, write_atomic
 from transcript.sieve import Sieve, type_field
 from transcript.workspace import Workspace
 
@@ -263,7 +263,7 @@ def _memory(held: dict[str, Any], conflicts: list[str]) -> Memory:
 
 def _read_snapshot(log: Log) -> tuple[dict[str, Any], Position] | None:
     try:
-        check, _, data = (log.workspace.run_dir / SNAPSHOT).read_bytes().partition(b"\n")
+        check, _, data = read_file(log.workspace.run_dir / SNAPSHOT).partition(b"\n")
         held = json.loads(data) if check == sha256_hex(data).encode("ascii") else {}
         if held["version"] != VERSION or held["of"] != log.workspace.id:
             return None

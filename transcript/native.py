@@ -16,7 +16,7 @@ from typing import IO
 
 from transcript.errors import RecordError
 from transcript.lock import FileLock
-from transcript.paths import fsync_dir, secure_dir, write_all
+from transcript.paths import fsync_dir, open_file, secure_dir, write_all
 from transcript.segments import REWRITING
 from transcript.workspace import Workspace
 
@@ -97,7 +97,7 @@ class NativeStore:
     def end(self, harness: str, source_id: str) -> tuple[int, int]:
         """Return (generation, offset) up to which a source is kept: (0, 0) when it is not."""
         try:
-            with self.path(harness, source_id).open("rb") as handle:
+            with open_file(self.path(harness, source_id)) as handle:
                 frames = list(_frames(handle, os.fstat(handle.fileno()).st_size))
         except FileNotFoundError:
             return 0, 0
@@ -110,7 +110,7 @@ class NativeStore:
         path = self.path(harness, source_id)
         if not path.exists():
             return
-        with path.open("rb") as handle:
+        with open_file(path) as handle:
             for frame in _frames(handle, os.fstat(handle.fileno()).st_size):
                 handle.seek(frame.at)
                 try:
@@ -167,7 +167,7 @@ class NativeStore:
             if not path.exists():
                 return 0
             beside = path.with_name(f"{REWRITING}{path.name}")
-            with path.open("rb") as old, open(os.open(beside, _FRESH, 0o600), "wb") as new:
+            with open_file(path) as old, open(os.open(beside, _FRESH, 0o600), "wb") as new:
                 for frame in _frames(old, os.fstat(old.fileno()).st_size):
                     old.seek(frame.at)
                     packed = old.read(frame.packed)
@@ -188,7 +188,7 @@ class NativeStore:
 
     def torn_bytes(self, harness: str, source_id: str) -> int:
         """Return how many bytes at the end of a source's file belong to no whole frame."""
-        with self.path(harness, source_id).open("rb") as handle:
+        with open_file(self.path(harness, source_id)) as handle:
             size = os.fstat(handle.fileno()).st_size
             whole = 0
             for frame in _frames(handle, size):

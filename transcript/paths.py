@@ -9,7 +9,7 @@ import stat
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, BinaryIO
 
 from transcript.errors import WorkspaceError
 
@@ -132,16 +132,24 @@ def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
     return descriptor
 
 
-def read_file(path: Path) -> bytes:
-    """Return the bytes of a file of ours, or of one that a link in its place leads to.
+def open_file(path: Path) -> BinaryIO:
+    """Return a file opened for reading, or the one that a link in its place leads to.
 
-    NotPlainError for a pipe, which would be waited for, and for anything else that is no file.
+    NotPlainError for a pipe, which would be waited for, or a device; IsADirectoryError for a folder.
     """
     descriptor = os.open(path, os.O_RDONLY | (_PLAIN & ~getattr(os, "O_NOFOLLOW", 0)))
-    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-        os.close(descriptor)
-        raise NotPlainError(errno.EINVAL, "is no plain file", str(path))
-    with os.fdopen(descriptor, "rb") as file:
+    kind = os.fstat(descriptor).st_mode
+    if stat.S_ISREG(kind):
+        return os.fdopen(descriptor, "rb")
+    os.close(descriptor)
+    if stat.S_ISDIR(kind):
+        raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
+    raise NotPlainError(errno.EINVAL, "is no plain file", str(path))
+
+
+def read_file(path: Path) -> bytes:
+    """Return the bytes of a file, or of one that a link in its place leads to; errors as those of `open_file`."""
+    with open_file(path) as file:
         return file.read()
 
 
@@ -200,7 +208,7 @@ def append_line(path: Path, line: str) -> None:
 def write_once(path: Path, data: bytes) -> bytes:
     """Write a file that must never change; return what it holds, which may be another's bytes."""
     try:
-        return path.read_bytes()
+        return read_file(path)
     except FileNotFoundError:
         pass
     temporary = path.with_name(f".{path.name}.{os.getpid()}.{os.urandom(4).hex()}")
@@ -214,7 +222,7 @@ def write_once(path: Path, data: bytes) -> bytes:
     finally:
         temporary.unlink(missing_ok=True)
     fsync_dir(path.parent)
-    return path.read_bytes()
+    return read_file(path)
 
 
 def runtime_dir(data: Path, env: Mapping[str, str], *, platform: str = sys.platform) -> Path:

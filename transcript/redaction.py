@@ -23,7 +23,7 @@ from transcript.event import Draft
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.native import NativeStore
-from transcript.paths import fsync_dir, write_atomic
+from transcript.paths import fsync_dir, read_file, write_atomic
 from transcript.redaction_plan import Plan
 from transcript.segments import REWRITING, rewrite_sealed, sealed_path
 from transcript.workspace import Workspace
@@ -136,7 +136,7 @@ class _held:
 def _resume(workspace: Workspace, rewriters: Sequence[Rewriter], now: datetime) -> Report | None:
     path = workspace.run_dir / JOURNAL
     try:
-        journal = json.loads(path.read_bytes())
+        journal = json.loads(read_file(path))
         if journal["version"] != _VERSION:
             raise RecordError("an unfinished redaction was begun by a newer version; upgrade recall")
         plan, _ = Plan.from_dict(journal["plan"]), journal["id"]
@@ -254,7 +254,7 @@ def _beside(workspace: Workspace, plan: Plan) -> None:
     for name, parts in torn.items():
         path = _inside(workspace, name)
         if path.exists():
-            data = bytearray(path.read_bytes())
+            data = bytearray(read_file(path))
             for start, end in parts:
                 data[start:end] = b" " * (end - start)
             write_atomic(path, bytes(data))

@@ -20,6 +20,7 @@ from transcript.log import Log
 from transcript.memory_names import derived
 from transcript.native import NativeStore
 from transcript.needles import Needles, leaves
+from transcript.paths import read_file
 from transcript.projections import coord_files
 from transcript.proposals import fold_proposals
 from transcript.tombstones import LEAST, Tombstones, line_hash, record_hash, text_hash
@@ -278,16 +279,16 @@ class _Finder:
         """Take what lies beside the record: the spool, quarantined bytes, what capture remembers, derived files."""
         home, run = self.workspace.home, self.workspace.run_dir
         for path in sorted((self.workspace.log_dir / "quarantine").glob("*")):
-            for start, end, raw in _lines_of(path.read_bytes()):
+            for start, end, raw in _lines_of(read_file(path)):
                 if needles.in_bytes(raw):
                     self.plan.blank.append((path.relative_to(home).as_posix(), start, end))
         gone = set(self.plan.ids())
         for path in sorted((run / "spool").glob("*.json")):
-            if needles.in_bytes(path.read_bytes()) or not gone.isdisjoint(_shown(_body_of(path))):
+            if needles.in_bytes(read_file(path)) or not gone.isdisjoint(_shown(_body_of(path))):
                 self.plan.drop.append(path.relative_to(home).as_posix())
         for path in sorted(run.rglob("*")) if needles else ():
             other = path.relative_to(run).parts[0] not in _DERIVED and path.suffix != ".lock"
-            if other and path.is_file() and needles.in_bytes(path.read_bytes()):
+            if other and path.is_file() and needles.in_bytes(read_file(path)):
                 self.plan.drop.append(path.relative_to(home).as_posix())
         self.plan.drop += [path.name for kind in _OLD_INDEX for path in sorted(home.glob(f"index.sqlite.{kind}*"))]
         self.plan.sources = sorted(self._sources)
@@ -312,7 +313,7 @@ class _Finder:
             made += [root / str(one["to"]) / f"{one['event_id']}.yml" for one in state.promoted]
             made += found
         for path in sorted(set(made)):
-            if path.is_file() and not path.is_symlink() and needles.in_bytes(path.read_bytes()):
+            if path.is_file() and not path.is_symlink() and needles.in_bytes(read_file(path)):
                 self.plan.unreachable.append(str(path))
 
     def _settle(self) -> None:
@@ -383,7 +384,7 @@ def _older(raw: bytes, oldest: str) -> bool:
 
 def _body_of(path: Path) -> dict[str, Any]:
     try:
-        body = json.loads(path.read_bytes())["body"]
+        body = json.loads(read_file(path))["body"]
     except (ValueError, KeyError, TypeError, OSError):
         return {}
     return body if isinstance(body, dict) else {}

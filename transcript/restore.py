@@ -20,7 +20,7 @@ from transcript.errors import BackupError, RecallError, RecordError
 from transcript.kept_out import LIST, keep_out
 from transcript.lock import FileLock
 from transcript.log import Log
-from transcript.paths import fsync_dir, secure_dir
+from transcript.paths import fsync_dir, read_file, secure_dir
 from transcript.redaction import Planner, erase
 from transcript.redaction_plan import plan_known
 from transcript.roots import EXCLUDED, exclude, excluded_roots
@@ -180,7 +180,7 @@ def _carried(staged: Workspace, planner: Planner, now: datetime) -> int:
 
 def _hashes(workspace: Workspace) -> set[bytes]:
     with contextlib.suppress(OSError):
-        return set((workspace.log_dir / tombstones.FILE).read_bytes().split(b"\n")) - {b""}
+        return set(read_file(workspace.log_dir / tombstones.FILE).split(b"\n")) - {b""}
     return set()
 
 
@@ -242,13 +242,13 @@ def _why(error: RecallError | OSError) -> str:
 
 
 def _give_back(files: Path, one: Stored, target: Path, data: Path, done: Restored) -> None:
-    held = (files / one.stored).read_bytes()[: one.size]
+    held = read_file(files / one.stored)[: one.size]
     if (name := one.path.partition("/")[2]) in (EXCLUDED, LIST):
         _keep_away(held, name, data)
     elif not os.path.lexists(target):
         copy_out(files, one, target)
         done.settings.append(str(target))
-    elif not target.is_file() or target.read_bytes() != held:
+    elif not target.is_file() or read_file(target) != held:
         done.kept.append(str(target))
 
 

@@ -18,7 +18,7 @@ from typing import IO
 from transcript.canonical import canonical
 from transcript.errors import RecordError
 from transcript.event import Position
-from transcript.paths import fsync_dir, sync, write_all, write_atomic
+from transcript.paths import NotPlainError, fsync_dir, open_file, read_file, sync, write_all, write_atomic
 
 ACTIVITY = "activity.jsonl"
 HEAD = "head"
@@ -54,9 +54,13 @@ def read_head(log_dir: Path) -> Head | None:
         if pause:
             time.sleep(pause)
         try:
-            raw = (log_dir / HEAD).read_bytes()
+            raw = read_file(log_dir / HEAD)
         except FileNotFoundError:
             return None
+        except NotPlainError:
+            raise RecordError(
+                "log/head is no plain file; move what stands there away, then run 'recall verify'"
+            ) from None
         head = _unpack_head(raw)
         if head is not None:
             return head
@@ -114,10 +118,10 @@ def open_segment(log_dir: Path, segment: int) -> IO[bytes]:
 def _opened(log_dir: Path, segment: int) -> IO[bytes]:
     sealed = sealed_path(log_dir, segment)
     with contextlib.suppress(FileNotFoundError):
-        return sealed.open("rb")
-    handle = (log_dir / ACTIVITY).open("rb")
+        return open_file(sealed)
+    handle = open_file(log_dir / ACTIVITY)
     try:  # sealed between the two looks: what we hold may be the next segment
-        again = sealed.open("rb")
+        again = open_file(sealed)
     except FileNotFoundError:
         return handle
     handle.close()
@@ -216,7 +220,7 @@ def rewrite_sealed(log_dir: Path, segment: int, change: Callable[[bytes], bytes]
     path = sealed_path(log_dir, segment)
     beside = path.with_name(f"{REWRITING}{path.name}")
     flags = os.O_WRONLY | os.O_CREAT | os.O_TRUNC | getattr(os, "O_BINARY", 0)
-    with path.open("rb") as old, open(os.open(beside, flags, 0o600), "wb") as new:
+    with open_file(path) as old, open(os.open(beside, flags, 0o600), "wb") as new:
         for line in old:
             new.write(change(line))
         new.flush()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from transcript.canonical import canonical
 from transcript.event import Draft, validate_draft
-from transcript.paths import secure_dir, write_atomic
+from transcript.paths import read_file, secure_dir, write_atomic
 from transcript.workspace import Workspace
 
 FOLDER = "spool"
@@ -35,7 +35,7 @@ def collect(run_dir: Path) -> tuple[list[tuple[Path, Draft]], list[Path]]:
         try:
             if path.stat().st_size > MAX_BYTES:
                 raise ValueError("too long")
-            draft = Draft(**json.loads(path.read_bytes()))
+            draft = Draft(**json.loads(read_file(path)))
             validate_draft(draft)
         except FileNotFoundError:
             continue

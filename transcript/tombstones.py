@@ -12,7 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from transcript.canonical import canonical, utf8
-from transcript.paths import fsync_dir, write_all
+from transcript.paths import fsync_dir, read_file, write_all
 from transcript.workspace import Workspace
 
 FILE = "tombstones"
@@ -28,7 +28,7 @@ class Tombstones:
         self._path = workspace.log_dir / FILE
         self._held: set[bytes] = set()
         try:
-            self._held = set(self._path.read_bytes().split(b"\n")) - {b""}
+            self._held = set(read_file(self._path).split(b"\n")) - {b""}
         except FileNotFoundError:
             return
         self._key = workspace.id_key()

@@ -8,6 +8,7 @@ import click
 
 from recall.cli.app import App, pass_app
 from recall.cli.output import emit, say
+from transcript.paths import read_file
 
 if TYPE_CHECKING:
     from consolidation.standing_files import Change, Present
@@ -72,7 +73,7 @@ def _accept(app: App, workspace: Workspace, change: Change, file: Present | None
     from transcript.memory_told import Told
 
     who, terminal = at_terminal(app.env)
-    data = file.path.read_bytes() if file is not None else b""
+    data = read_file(file.path) if file is not None else b""
     if file is not None and sha256_hex(data) != change.now:
         raise NotConfirmed(f"{change.key} was changed just now; look at it again")
     for line in printed(data.decode("utf-8", "replace")) if file is not None else ():

@@ -14,6 +14,7 @@ from support.capture import NOW, Project
 from support.claude import ClaudeSession, image, text, tool_result, tool_use
 from support.wire import WireFile
 
+from transcript.adapters import claude_code
 from transcript.capture import sync
 from transcript.capture_state import CaptureState
 from transcript.errors import CaptureError, LockBusy
@@ -741,16 +742,16 @@ def test_a_file_that_cannot_be_read_is_reported_and_the_rest_taken_in(project, m
         session = project.session(seed)
         session.user(seed)
         paths[seed] = session.write(project.config)
-    opened = Path.open
+    opened = claude_code.open_file
 
-    def refuse(path, *args, **options):
+    def refuse(path):
         if path == paths["closed"]:
             raise error
-        return opened(path, *args, **options)
+        return opened(path)
 
-    monkeypatch.setattr(Path, "open", refuse)
+    monkeypatch.setattr(claude_code, "open_file", refuse)
     report = project.sync()
-    monkeypatch.setattr(Path, "open", opened)
+    monkeypatch.setattr(claude_code, "open_file", opened)
     later = project.sync()
 
     assert (report.added, report.failed) == (1, [(str(paths["closed"]), error.strerror)])
@@ -793,10 +794,8 @@ def test_the_first_records_of_other_projects_are_read_once(tmp_path, monkeypatch
         session.user("x")
         paths[owner.root.name] = session.write(owner.config)
     opened = []
-    real = Path.open
-    monkeypatch.setattr(
-        Path, "open", lambda path, *rest, **options: opened.append(path) or real(path, *rest, **options)
-    )
+    real = claude_code.open_file
+    monkeypatch.setattr(claude_code, "open_file", lambda path: opened.append(path) or real(path))
     project.sync()
     first = opened.count(paths["other"])
     opened.clear()

@@ -18,6 +18,7 @@ from transcript.adapters.stream import StreamAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.views import UnreadableSource, as_lines
 from transcript.adapters.walk import find
+from transcript.paths import read_file
 
 NAME = ".aider.chat.history.md"
 _STARTED = re.compile(r"# aider chat started at (\d{4}-\d\d-\d\d) (\d\d:\d\d:\d\d)\s*")
@@ -92,7 +93,7 @@ def _may_be(path: Path) -> bool:
 
 def _chats(path: Path) -> list[tuple[str, list[str]]]:
     """Return (session, lines) of every chat in a history, in order; an unfinished last line is left for later."""
-    text = path.read_bytes().decode("utf-8", "replace").replace("\r\n", "\n")
+    text = read_file(path).decode("utf-8", "replace").replace("\r\n", "\n")
     lines = text.split("\n")[:-1]
     chats: list[tuple[str, list[str]]] = []
     seen: Counter[str] = Counter()

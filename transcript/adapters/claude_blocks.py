@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from transcript.adapters.values import UNTYPED, inline, text_of
+from transcript.paths import read_file
 
 MAX_SPILL_BYTES = 32 << 20
 _SPILLED = re.compile(r"Full output saved to: (\S[^\r\n]*\.txt)")
@@ -87,7 +88,7 @@ def read_spilled(text: str, companion: str) -> str | None:
     try:
         if path.is_symlink() or path.parent.is_symlink() or path.stat().st_size > MAX_SPILL_BYTES:
             return None
-        return path.read_bytes().decode("utf-8", "replace")
+        return read_file(path).decode("utf-8", "replace")
     except (OSError, ValueError):
         return None
 
@@ -95,7 +96,7 @@ def read_spilled(text: str, companion: str) -> str | None:
 def worker_facts(path: Path) -> dict[str, str]:
     """Return what the file beside a sub-agent's says about it: its type and its task, as far as given."""
     try:
-        meta = json.loads(path.with_suffix(".meta.json").read_bytes())
+        meta = json.loads(read_file(path.with_suffix(".meta.json")))
     except (OSError, ValueError):
         return {}
     given = (

@@ -18,6 +18,7 @@ from transcript.adapters.claude_types import KNOWN_TYPES
 from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.walk import find, home
+from transcript.paths import open_file
 
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _SKIPPED_FOLDERS = frozenset({"tool-results", "memory"})
@@ -45,7 +46,7 @@ class ClaudeCode(TreeAdapter):
 
     def open(self, source: SourceFile) -> BinaryIO:
         """Return the session's file: it is lines already."""
-        return source.path.open("rb")
+        return open_file(source.path)
 
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object behind damage is a record; parts of records name no session and no folder."""

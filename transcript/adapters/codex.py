@@ -20,6 +20,7 @@ from transcript.adapters.stream import StreamAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.views import UnreadableSource
 from transcript.adapters.walk import HEAD_BYTES, begins, find, home
+from transcript.paths import open_file
 
 _ROLLOUT = re.compile(r"rollout-[^/\\]*?\.jsonl(?:\.zst)?$")
 _ENVELOPED = frozenset({"session_meta", "response_item", "event_msg", "turn_context", "compacted", "world_state"})
@@ -96,10 +97,10 @@ def _wanted(path: Path) -> bool:
 
 def _opened(path: Path) -> BinaryIO:
     if not path.name.endswith(_ZSTD):
-        return path.open("rb")
+        return open_file(path)
     import zstandard
 
-    with path.open("rb") as packed:
+    with open_file(path) as packed:
         try:
             with zstandard.ZstdDecompressor().stream_reader(packed, read_across_frames=True) as reader:
                 return io.BytesIO(reader.read())

@@ -12,7 +12,7 @@ from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.copilot_reader import CopilotReader
 from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.walk import begins, find, home
-from transcript.paths import user_path
+from transcript.paths import open_file, user_path
 
 EVENTS_FILE = "events.jsonl"
 
@@ -37,7 +37,7 @@ class CopilotCli(TreeAdapter):
 
     def open(self, source: SourceFile) -> BinaryIO:
         """Return the session's file: it is lines already."""
-        return source.path.open("rb")
+        return open_file(source.path)
 
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object behind damage is an event: parts of one have no data and time of their own."""

@@ -20,6 +20,7 @@ from urllib.parse import unquote, urlsplit
 from transcript.adapters.values import text_of
 from transcript.adapters.views import as_line
 from transcript.adapters.walk import HEAD_BYTES, read_object
+from transcript.paths import open_file, read_file
 from transcript.roots import same_place
 
 FOLDER = "agent-transcripts"
@@ -41,7 +42,7 @@ def is_line(value: dict[str, Any]) -> bool:
 def is_text(path: Path) -> bool:
     """Return whether a text file begins as a transcript does: with who speaks, alone on a line."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             lines = file.read(HEAD_BYTES).decode("utf-8", "replace").split("\n")
     except OSError:
         return False
@@ -50,7 +51,7 @@ def is_text(path: Path) -> bool:
 
 def view(path: Path) -> BinaryIO:
     """Return a transcript as lines. OSError when it cannot be read."""
-    data = path.read_bytes()
+    data = read_file(path)
     if path.suffix == ".txt":
         records = from_text(data.decode("utf-8", "replace"))
         data = b"".join(map(as_line, records))

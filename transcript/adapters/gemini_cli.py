@@ -20,6 +20,7 @@ from transcript.adapters.stream import StreamAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.views import UnreadableSource
 from transcript.adapters.walk import begins, find, home, read_object
+from transcript.paths import open_file, read_file
 
 _MAX_DOCUMENT = 64 << 20
 _PEEK = 4 << 10
@@ -49,7 +50,7 @@ class GeminiCli(StreamAdapter):
     def open(self, source: SourceFile) -> BinaryIO:
         """Return a view: the project's folder, then the journal as it is, or the document's messages a line each."""
         path = source.path
-        raw = path.read_bytes()
+        raw = read_file(path)
         if path.suffix == ".jsonl":
             return io.BytesIO(_project_line(path, raw, begins(path)) + raw)
         try:
@@ -103,7 +104,7 @@ def _is_session(path: Path) -> bool:
     try:
         if path.stat().st_size > _MAX_DOCUMENT:
             return False
-        with path.open("rb") as file:
+        with open_file(path) as file:
             head = file.read(_PEEK)
         if not head.lstrip().startswith(b"{") or not any(name in head for name in _NAMES):
             return False

@@ -11,6 +11,8 @@ import re
 from collections.abc import Iterable, Iterator
 from pathlib import Path, PurePosixPath, PureWindowsPath
 
+from transcript.paths import read_file
+
 MARKER = ".project_root"
 REGISTRY = "projects.json"
 _SCANNED = 4 << 20
@@ -46,7 +48,7 @@ def _known(home: Path) -> Iterator[str]:
     except OSError:
         pass
     try:
-        projects = json.loads((home.parent.parent / REGISTRY).read_bytes())["projects"]
+        projects = json.loads(read_file(home.parent.parent / REGISTRY))["projects"]
         entries = [(path, slug) for path, slug in projects.items() if isinstance(slug, str)]
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return

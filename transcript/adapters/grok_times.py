@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from transcript.adapters.values import moment, text_of
+from transcript.paths import read_file
 
 # Updates that tell nothing here and may be large or many: not even parsed.
 _SKIPPED = (b'"hook_execution"', b'"agent_thought_chunk"', b'"status":"in_progress"', b'"available_commands_update"')
@@ -112,7 +113,7 @@ def _objects(path: Path, *, skipped: tuple[bytes, ...] = (), wanted: tuple[bytes
     """Return the objects in a file's lines, without those that hold a skipped or no wanted word."""
     found: list[dict[str, Any]] = []
     try:
-        lines = path.read_bytes().split(b"\n")
+        lines = read_file(path).split(b"\n")
     except OSError:
         return found
     for line in lines:

@@ -15,6 +15,7 @@ from transcript.adapters.grok_times import Times, read_times
 from transcript.adapters.values import moment, text_of
 from transcript.adapters.views import as_line
 from transcript.adapters.walk import read_object
+from transcript.paths import read_file
 
 HISTORY = "chat_history.jsonl"
 VIEW = "grok-build"
@@ -32,7 +33,7 @@ def is_row(value: dict[str, Any]) -> bool:
 
 def view(folder: Path, history: Path) -> BinaryIO:
     """Return the session in a folder as lines. OSError when its history cannot be read."""
-    lines = history.read_bytes().split(b"\n")
+    lines = read_file(history).split(b"\n")
     summary = read_object(folder / "summary.json")
     head = _head(folder, summary)
     join = _Join(folder, summary, head)

@@ -14,7 +14,7 @@ from transcript.adapters.base import Options, SourceFile
 from transcript.adapters.pi_reader import PiReader
 from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.walk import begins, find, first, home
-from transcript.paths import user_path
+from transcript.paths import open_file, user_path
 
 LETTA_FILE = "messages.jsonl"
 
@@ -39,7 +39,7 @@ class Pi(TreeAdapter):
 
     def open(self, source: SourceFile) -> BinaryIO:
         """Return the session's file: it is lines already."""
-        return source.path.open("rb")
+        return open_file(source.path)
 
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object behind damage is an entry: parts of one have no ISO time beside their type."""

@@ -10,6 +10,7 @@ from transcript.adapters.qwen_reader import ADAPTER_VERSION, HARNESS, KNOWN_TYPE
 from transcript.adapters.tree_memory import TreeAdapter
 from transcript.adapters.values import text_of
 from transcript.adapters.walk import begins, find, first, home
+from transcript.paths import open_file
 
 _AGENT = "agent-"
 
@@ -33,7 +34,7 @@ class QwenCode(TreeAdapter):
 
     def open(self, source: SourceFile) -> BinaryIO:
         """Return the session's file: it is lines already."""
-        return source.path.open("rb")
+        return open_file(source.path)
 
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object behind damage is a record; parts of records name no session."""

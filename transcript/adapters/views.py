@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any, BinaryIO
 
+from transcript.paths import open_file, read_file
+
 MAX_DOCUMENT_BYTES = 512 << 20
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), ensure_ascii=True).encode
 
@@ -33,7 +35,7 @@ def document(path: Path) -> Any:
     if path.stat().st_size > MAX_DOCUMENT_BYTES:
         raise UnreadableSource(f"longer than {MAX_DOCUMENT_BYTES >> 20} MiB")
     try:
-        return json.loads(path.read_bytes().decode("utf-8", "surrogatepass").removeprefix("\ufeff"))
+        return json.loads(read_file(path).decode("utf-8", "surrogatepass").removeprefix("\ufeff"))
     except (ValueError, RecursionError):
         raise UnreadableSource("no whole JSON document (perhaps half written)") from None
 
@@ -41,7 +43,7 @@ def document(path: Path) -> Any:
 def head_of(path: Path, size: int = 4096) -> bytes:
     """Return the first bytes of a file, nothing when it cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             return file.read(size)
     except OSError:
         return b""

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from transcript.paths import user_path
+from transcript.paths import open_file, read_file, user_path
 
 HEAD_BYTES = 1 << 20
 LINES_LOOKED_AT = 5
@@ -65,7 +65,7 @@ def begins(path: Path, lines: int = LINES_LOOKED_AT) -> list[dict[str, Any]]:
     """Return the whole objects in the first lines of a file, [] when it cannot be read or holds none."""
     found: list[dict[str, Any]] = []
     try:
-        with path.open("rb") as file:
+        with open_file(path) as file:
             for _ in range(lines):
                 try:
                     value = json.loads(file.readline(HEAD_BYTES))
@@ -81,7 +81,7 @@ def begins(path: Path, lines: int = LINES_LOOKED_AT) -> list[dict[str, Any]]:
 def read_object(path: Path) -> dict[str, Any]:
     """Return the object that a JSON file holds, {} when it is gone or holds none."""
     try:
-        value = json.loads(path.read_bytes())
+        value = json.loads(read_file(path))
     except (OSError, ValueError, RecursionError):
         return {}
     return value if isinstance(value, dict) else {}

@@ -19,7 +19,7 @@ from transcript.adapters.views import head_of
 from transcript.adapters.walk import find
 from transcript.canonical import b32id
 from transcript.injected import has_block
-from transcript.paths import data_home
+from transcript.paths import data_home, open_file
 
 HARNESS = "wire"
 VERSION = "1"
@@ -54,7 +54,7 @@ class Wire(StreamAdapter):
 
     def open(self, source: SourceFile) -> BinaryIO:
         """Return the file: it is lines already."""
-        return source.path.open("rb")
+        return open_file(source.path)
 
     def is_record(self, value: dict[str, Any]) -> bool:
         """Return whether an object behind damage is a record: it has a type, and words or a call to go with it."""

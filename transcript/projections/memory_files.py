@@ -14,7 +14,7 @@ from unicodedata import normalize
 from transcript.canonical import sha256_hex
 from transcript.memories import Memory, MemoryState, Span
 from transcript.memory_words import MEMORY_TYPES
-from transcript.paths import write_atomic
+from transcript.paths import read_file, write_atomic
 from transcript.projections.page import POINTER, line, plain, sealed
 from transcript.secrets import veil
 
@@ -224,6 +224,6 @@ def _held(folder: Path) -> Iterator[tuple[str, bytes]]:
 
 def _bytes(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_file(path)
     except OSError:
         return None

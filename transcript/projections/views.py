@@ -21,7 +21,7 @@ from transcript.event import Event, Position
 from transcript.lock import FileLock
 from transcript.log import Log
 from transcript.memories import fold_memories
-from transcript.paths import write_atomic
+from transcript.paths import read_file, write_atomic
 from transcript.projections import decisions, facets, handoff, memory_files, short, state, tasks
 from transcript.projections.fold import CURATED, VERSION, empty, fold, position_dict
 from transcript.projections.page import is_sealed, through
@@ -251,7 +251,7 @@ def _body(log: Log, event: Event) -> dict[str, Any]:
 def read_snapshot(log: Log) -> Fold | None:
     """Return the fold that was kept and the position it reaches, None where there is none that can be used."""
     try:
-        check, _, data = (log.workspace.run_dir / SNAPSHOT).read_bytes().partition(b"\n")
+        check, _, data = read_file(log.workspace.run_dir / SNAPSHOT).partition(b"\n")
         held = json.loads(data) if check == _check(data) else {}
         if held["version"] != VERSION or held["state"]["version"] != VERSION or held["of"] != log.workspace.id:
             return None
@@ -279,7 +279,7 @@ def _write_beside(workspace: Workspace, name: str, made: dict[str, Any]) -> None
 
 def _roots(workspace: Workspace) -> list[str]:
     try:
-        held = json.loads((workspace.run_dir / ROOTS).read_bytes())
+        held = json.loads(read_file(workspace.run_dir / ROOTS))
     except (OSError, ValueError, RecursionError):
         return []
     return [root for root in held if isinstance(root, str)] if isinstance(held, list) else []
@@ -299,6 +299,6 @@ def _note_root(workspace: Workspace) -> None:
 
 def _bytes(path: Path) -> bytes | None:
     try:
-        return path.read_bytes()
+        return read_file(path)
     except OSError:
         return None
