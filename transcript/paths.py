@@ -135,11 +135,13 @@ def open_plain(path: Path, flags: int = os.O_RDONLY) -> int:
 def open_file(path: Path) -> BinaryIO:
     """Return a file opened for reading, or the one that a link in its place leads to.
 
-    NotPlainError for a pipe, which would be waited for, or a device; IsADirectoryError for a folder.
+    NotPlainError for a pipe, which would be waited for, or a device, but for the empty one by which a person masks a
+    file; IsADirectoryError for a folder.
     """
     descriptor = os.open(path, os.O_RDONLY | (_PLAIN & ~getattr(os, "O_NOFOLLOW", 0)))
-    kind = os.fstat(descriptor).st_mode
-    if stat.S_ISREG(kind):
+    found = os.fstat(descriptor)
+    kind = found.st_mode
+    if stat.S_ISREG(kind) or (stat.S_ISCHR(kind) and os.path.samestat(found, os.stat(os.devnull))):  # noqa: PTH116
         return os.fdopen(descriptor, "rb")
     os.close(descriptor)
     if stat.S_ISDIR(kind):

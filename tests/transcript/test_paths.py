@@ -189,3 +189,13 @@ def test_a_plain_file_is_opened_and_one_that_is_made_is_its_owners(tmp_path):
     assert mode(tmp_path / "f") == 0o600
     with pytest.raises(FileNotFoundError):
         open_plain(tmp_path / "none")
+
+
+@pytest.mark.skipif(os.name != "posix", reason="no such devices here")
+def test_a_file_that_is_masked_is_empty_and_other_devices_are_no_files(tmp_path):
+    (tmp_path / "masked").symlink_to(os.devnull)
+    (tmp_path / "endless").symlink_to("/dev/zero")
+
+    assert read_file(tmp_path / "masked") == b""
+    with pytest.raises(NotPlainError):
+        read_file(tmp_path / "endless")
