@@ -230,14 +230,12 @@ class Reader:
         """Return the exchanges of these ids with the chunks of their prompt and of their final answer."""
         wanted = [i for i in dict.fromkeys(ids) if i]
         g = self.generation
-        chunks: dict[tuple[int, int], list[int]] = {}
+        chunks: dict[tuple[int, int], dict[int, None]] = {}  # in order, each once
         sql = (
             f"SELECT exchange, kind, chunk_id FROM pointer_{g} WHERE exchange IN (%s) AND {ENDS} ORDER BY event, start"
         )
         for exchange, kind, chunk_id in self._batched(sql, wanted):
-            held = chunks.setdefault((exchange, kind), [])
-            if chunk_id not in held:
-                held.append(chunk_id)
+            chunks.setdefault((exchange, kind), {})[chunk_id] = None
         sql = (
             f"SELECT e.id, s.session, e.ordinal, e.prompt_head, e.ts FROM exchange_{g} e"
             f" JOIN session_{g} s ON s.id = e.session WHERE e.id IN (%s)"
