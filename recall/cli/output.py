@@ -88,20 +88,37 @@ def tolerate_any_text() -> None:
         sys.stderr = _forgiving(sys.stderr)
 
 
-class _Forgiving(io.FileIO):
-    """Standard error whose disk is full or whose reader is gone: what is said there is no reason to stop the work."""
+class _Forgiving(io.TextIOWrapper):
+    """Standard error whose disk is full or whose reader is gone: what is said there is no reason to stop the work.
 
-    def write(self, data: Any) -> int:
+    The buffer below stays Python's own: one that runs code of ours could be interrupted between the write and its
+    count, and would write twice.
+    """
+
+    def write(self, text: str) -> int:
         try:
-            return super().write(data) or len(data)
+            return super().write(text)
         except OSError:
-            return len(data)
+            self._give_up()
+            return len(text)
+
+    def flush(self) -> None:
+        try:
+            super().flush()
+        except OSError:
+            self._give_up()
+
+    def _give_up(self) -> None:
+        """Let this and all that follows go nowhere: Python would try again at its end, and exit with 120."""
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, self.fileno())
+        os.close(nowhere)
+        super().flush()
 
 
 def _forgiving(stream: TextIO) -> TextIO:
     stream.flush()
-    raw = io.BufferedWriter(_Forgiving(stream.fileno(), "w", closefd=False))
-    return io.TextIOWrapper(raw, stream.encoding, "backslashreplace", line_buffering=True)
+    return _Forgiving(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
 
 
 class Progress:
