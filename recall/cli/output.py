@@ -1,5 +1,6 @@
 """What commands print: results on standard output, progress and warnings on standard error."""
 
+import contextlib
 import errno
 import io
 import json
@@ -84,8 +85,9 @@ def tolerate_any_text() -> None:
         if reconfigure is not None:
             reconfigure(errors="backslashreplace")
     buffer = getattr(sys.stderr, "buffer", None)
-    if type(getattr(buffer, "raw", buffer)) is io.FileIO:  # with PYTHONUNBUFFERED nothing lies between
-        sys.stderr = _forgiving(sys.stderr)
+    is_file = type(getattr(buffer, "raw", buffer)) is io.FileIO  # with PYTHONUNBUFFERED nothing lies between
+    if is_file and sys.stderr is sys.__stderr__:  # the process's own, and not what a caller put there
+        sys.stderr = _Forgiving(sys.__stderr__)
 
 
 class _Forgiving(io.TextIOWrapper):
@@ -94,6 +96,10 @@ class _Forgiving(io.TextIOWrapper):
     The buffer below stays Python's own: one that runs code of ours could be interrupted between the write and its
     count, and would write twice.
     """
+
+    def __init__(self, stream: TextIO) -> None:
+        stream.flush()
+        super().__init__(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
 
     def write(self, text: str) -> int:
         try:
@@ -108,17 +114,17 @@ class _Forgiving(io.TextIOWrapper):
         except OSError:
             self._give_up()
 
+    def close(self) -> None:
+        """Leave the buffer open: it is that of the stream before."""
+        with contextlib.suppress(ValueError):  # which may be closed
+            self.flush()
+
     def _give_up(self) -> None:
         """Let this and all that follows go nowhere: Python would try again at its end, and exit with 120."""
         nowhere = os.open(os.devnull, os.O_WRONLY)
         os.dup2(nowhere, self.fileno())
         os.close(nowhere)
         super().flush()
-
-
-def _forgiving(stream: TextIO) -> TextIO:
-    stream.flush()
-    return _Forgiving(stream.buffer, stream.encoding, "backslashreplace", line_buffering=True)
 
 
 class Progress:
