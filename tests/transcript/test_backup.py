@@ -9,7 +9,7 @@ import sys
 import threading
 
 import pytest
-from support.backups import KEPT, SECRET, Killed, add, holding, killing, talked, tree
+from support.backups import KEPT, SECRET, Killed, add, holding, killing, tree
 from support.capture import NOW
 from support.record import make_turns
 
@@ -25,14 +25,6 @@ from transcript.redaction import JOURNAL, erase
 from transcript.redaction_plan import plan_text
 from transcript.spool import spool
 from transcript.verify import verify
-
-
-@pytest.fixture
-def here(tmp_path):
-    """A project and the folder of a backup of it."""
-    project = talked(tmp_path / "here")
-    backup(project.workspace, tmp_path / "disk", now=NOW)
-    return project, tmp_path / "disk"
 
 
 def ids(log):
@@ -327,7 +319,7 @@ def test_a_record_put_back_from_an_older_copy_does_not_replace_the_newer_backup(
 
 def test_erasures_wait_for_a_backup_and_a_backup_for_an_unfinished_erasure(here, monkeypatch):
     project, disk = here
-    monkeypatch.setattr("transcript.backup.LOCK_SECONDS", 0.0)
+    monkeypatch.setattr("transcript.backup_wanted.LOCK_SECONDS", 0.0)
     with FileLock(project.workspace.run_dir / "redaction.lock"), pytest.raises(LockBusy):
         backup(project.workspace, disk, now=NOW)
     (project.workspace.run_dir / JOURNAL).write_bytes(b"{}")

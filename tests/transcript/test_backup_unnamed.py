@@ -16,14 +16,6 @@ from transcript.redaction import erase
 from transcript.redaction_plan import plan_text
 
 
-@pytest.fixture
-def here(tmp_path):
-    """A project and the folder of a backup of it."""
-    project = talked(tmp_path / "here")
-    backup(project.workspace, tmp_path / "disk", now=NOW)
-    return project, tmp_path / "disk"
-
-
 def place_of(here):
     return here[1] / here[0].workspace.id
 
