@@ -25,7 +25,6 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "project"
 
 
-@pytest.mark.slow
 def test_it_tells_every_time_and_over_how_much(project: Path, capsys: pytest.CaptureFixture[str]) -> None:
     done: Any = runner(capsys)("eval", "health", "-n", "1", "--json")
 
@@ -67,7 +66,6 @@ def test_the_page_is_timed_in_a_browser_or_what_is_missing_is_said(
     assert "--page needs playwright" in done.err
 
 
-@pytest.mark.slow
 def test_a_report_that_cannot_be_made_is_an_error_that_says_why(project: Path) -> None:
     with pytest.raises(RecallError, match="no report"):
         run(project, {**os.environ, "RECALL_GATE_THRESHOLD": "high"}, runs=1)

@@ -177,7 +177,6 @@ def home() -> Path:
     return found.parent
 
 
-@pytest.mark.slow
 def test_a_dry_run_prints_and_keeps_nothing(project: Path, capsys: Any) -> None:
     capsys.readouterr()
     code = run(["calibrate", "--dry-run", "--words-only"])
@@ -189,7 +188,6 @@ def test_a_dry_run_prints_and_keeps_nothing(project: Path, capsys: Any) -> None:
     assert calibration.read(home()) is None
 
 
-@pytest.mark.slow
 def test_what_is_fitted_is_kept_the_same_twice_and_dropped_on_request(project: Path, capsys: Any) -> None:
     for _ in range(2):
         assert run(["calibrate", "--words-only", "--json"]) == 0
@@ -207,7 +205,6 @@ def test_what_is_fitted_is_kept_the_same_twice_and_dropped_on_request(project: P
     assert calibration.read(home()) is None
 
 
-@pytest.mark.slow
 def test_index_fits_the_gate_of_a_store_that_is_large_enough(project: Path, capsys: Any) -> None:
     assert run(["index"]) == 0
 

@@ -597,7 +597,6 @@ def test_it_ends_with_the_program_that_started_it(shop, no_report, monkeypatch):
         assert server.serve(shop.app, sock, TOKEN, idle_s=60) == "the program that started it is gone"
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="Ctrl-C is a signal on POSIX")
 def test_the_command_serves_until_ctrl_c(shop):
     """The real thing: the address that it prints opens, and Ctrl-C is no failure."""

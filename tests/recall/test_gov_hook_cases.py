@@ -40,7 +40,6 @@ def test_two_session_ids_never_share_a_file_and_none_leads_out(hostile: list[str
         assert all(path.name.isascii() and path.name.removesuffix(".json").isalnum() for path in paths)
 
 
-@pytest.mark.slow
 @pytest.mark.skipif(os.name != "posix", reason="links and pipes are POSIX")
 def test_a_transcript_path_that_is_no_transcript_is_not_opened(hostile: list[str], tmp_path: Path) -> None:
     """1, 3, 5: a key, a folder, a pipe, a link out of the root; the hook exits 0 and the rest is taken in."""
